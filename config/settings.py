@@ -1,0 +1,196 @@
+"""Every setting comes from the environment, or from the file .env beside manage.py."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+from django.templatetags.static import static
+from django.utils.translation import gettext_lazy as _
+
+from config.embedded import server
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+DEVELOPMENT_KEY = "django-insecure-good-enough-for-development-only"
+
+env = environ.Env()
+if (BASE_DIR / ".env").exists():
+    env.read_env(BASE_DIR / ".env")
+
+DEBUG = env.bool("DEBUG", False)
+# Not through env(): it takes a leading "$" for the name of another variable.
+SECRET_KEY = os.environ.get("SECRET_KEY") or DEVELOPMENT_KEY
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=[])
+DATABASE_URL = env.str("DATABASE_URL", "")
+
+
+def refuse_to_run_unprotected() -> None:
+    """Name everything that is missing at once, so that one restart repairs it."""
+    missing = []
+    if SECRET_KEY == DEVELOPMENT_KEY:
+        missing.append("SECRET_KEY: a long random text known to nobody")
+    if not ALLOWED_HOSTS:
+        missing.append("ALLOWED_HOSTS: the host names of this site, separated by commas")
+    if not DATABASE_URL:
+        missing.append("DATABASE_URL: postgresql://user:password@host/database")
+    if missing:
+        lines = "\n".join(f"  {line}" for line in missing)
+        raise ImproperlyConfigured(
+            f"With DEBUG off these must be set, in the environment or in .env:\n{lines}\n"
+            "For development set DEBUG=true instead."
+        )
+
+
+if not DEBUG:
+    refuse_to_run_unprotected()
+
+
+# Database
+
+
+def choose_database() -> dict[str, Any]:
+    if DATABASE_URL:
+        return dict(env.db_url("DATABASE_URL"))
+    if server.binaries():
+        return server.database(BASE_DIR / ".postgres")
+    print("PostgreSQL is not installed: using the SQLite file db.sqlite3.", file=sys.stderr)
+    return {"ENGINE": "django.db.backends.sqlite3", "NAME": str(BASE_DIR / "db.sqlite3")}
+
+
+def tune(database: dict[str, Any]) -> dict[str, Any]:
+    if database["ENGINE"].endswith("sqlite3"):
+        options = {
+            # A transaction that starts as a reader can't wait for its turn to write.
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 20,
+            # WAL: readers and the writer don't stop each other. FULL: with NORMAL, a power cut
+            # takes back the last commits, and with them jobs that somebody was promised.
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL",
+        }
+        return {**database, "OPTIONS": {**options, **database.get("OPTIONS", {})}}
+    return {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True, **database}
+
+
+DATABASES = {"default": tune(choose_database())}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+
+# Applications
+
+INSTALLED_APPS = [
+    "unfold",  # before the admin, whose templates it replaces
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "config",
+    "jobs",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+UNFOLD = {
+    "SITE_TITLE": "Tabie 旅絵",
+    "SITE_HEADER": "Tabie 旅絵",
+    "SITE_FAVICONS": [
+        {
+            "rel": "icon",
+            "type": "image/svg+xml",
+            "href": lambda request: static("favicon.svg"),
+        },
+    ],
+}
+
+
+# Security
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in [
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    ]
+]
+
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEBUG
+SECURE_SSL_REDIRECT = env.bool("SECURE_SSL_REDIRECT", not DEBUG)
+SECURE_HSTS_SECONDS = 0 if DEBUG else 30 * 24 * 60 * 60
+# The other names below the same domain are not ours to decide about.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
+# Anybody can send this header; only a proxy that always sets it makes it true.
+if env.bool("TRUST_PROXY", False):
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+
+
+# Language and time
+
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", _("English")), ("ja", _("Japanese"))]
+TIME_ZONE = env.str("TIME_ZONE", "UTC")
+USE_TZ = True
+
+
+# Static files
+
+STATIC_URL = "static/"
+STATIC_ROOT = BASE_DIR / "staticfiles"
+if not DEBUG:
+    STORAGES = {
+        "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+        "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+    }
+
+
+# Logs
+
+LOG_FORMAT = env.str("LOG_FORMAT", "text")
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "text": {"()": "jobs.logs.TextFormatter"},
+        "json": {"()": "jobs.logs.JsonFormatter"},
+    },
+    "handlers": {
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "formatter": "json" if LOG_FORMAT == "json" else "text",
+        },
+    },
+    "root": {"handlers": ["stderr"], "level": "INFO"},
+    "loggers": {"django": {"handlers": []}},  # Django's own would say everything twice
+}

@@ -1,0 +1,48 @@
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from config.embedded.server import Server
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def tmp():
+    """A folder with a short name, whose servers are stopped in the end."""
+    folder = Path(tempfile.mkdtemp(prefix="tabie-"))
+    folder.chmod(0o755)
+    yield folder
+    for data in folder.rglob("postmaster.pid"):
+        Server(data.parents[1]).stop()
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def checkout(tmp):
+    """The project as it is just after cloning: no .env, no database."""
+    for name in ["config", "jobs"]:
+        shutil.copytree(ROOT / name, tmp / name)
+    shutil.copy(ROOT / "manage.py", tmp)
+    return tmp
+
+
+@pytest.fixture
+def python(checkout):
+    """Run Python in the checkout, with nothing in its environment but what is given."""
+
+    def run(*arguments, **environment):
+        return subprocess.run(
+            [sys.executable, *arguments],
+            cwd=checkout,
+            env={"PATH": os.environ["PATH"], **environment},
+            capture_output=True,
+            text=True,
+        )
+
+    return run

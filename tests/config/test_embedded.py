@@ -1,0 +1,318 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psycopg
+import pytest
+from django.db import OperationalError
+from django.db.utils import ConnectionHandler
+
+from config.embedded import account
+from config.embedded.server import NAME, PORT, USER, Server, ServerError, binaries, database
+
+ROOT = Path(__file__).parents[2]
+NOBODY = 65534
+START = (
+    "import sys; from pathlib import Path; from config.embedded.server import Server; "
+    "server = Server(Path(sys.argv[1]), durable=False); server.start(); print(server.pid())"
+)
+
+pytestmark = pytest.mark.skipif(not binaries(), reason="no PostgreSQL for this platform")
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+
+
+@pytest.fixture
+def server(tmp):
+    return Server(tmp / "pg", durable=False)
+
+
+@pytest.fixture
+def connect(django_db_blocker):
+    """Connect as Django does, with the engine."""
+    opened = []
+
+    def connect(server, **options):
+        entry = database(server.folder, server.durable)
+        entry |= {"CONN_HEALTH_CHECKS": True, "OPTIONS": options}
+        connection = ConnectionHandler({"default": {}, "embedded": entry})["embedded"]
+        opened.append(connection)
+        connection.ensure_connection()
+        return connection
+
+    with django_db_blocker.unblock():
+        yield connect
+        for connection in opened:
+            connection.close()
+            connection.close_pool()
+
+
+def ask(server, query):
+    with psycopg.connect(
+        host=str(server.sockets), port=PORT, user=USER, dbname=NAME, autocommit=True
+    ) as connection:
+        return connection.execute(query).fetchone()[0]
+
+
+def start_elsewhere(server, **options):
+    return subprocess.Popen(
+        [sys.executable, "-c", START, server.folder],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+
+
+def starts(server):
+    return server.log.read_text().count("database system is ready to accept connections")
+
+
+def wait_for(condition):
+    give_up = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < give_up
+        time.sleep(0.005)
+
+
+def test_the_first_connection_starts_the_server(server, connect):
+    with connect(server).cursor() as cursor:
+        cursor.execute("SELECT current_database()")
+
+        assert cursor.fetchone() == (NAME,)
+    assert server.is_running()
+
+
+def test_a_connection_pool_starts_the_server(server, connect):
+    with connect(server, pool={"min_size": 1}).cursor() as cursor:
+        cursor.execute("SELECT 1")
+
+        assert cursor.fetchone() == (1,)
+
+
+def test_a_connection_pool_starts_a_killed_server_again(server, connect):
+    connection = connect(server, pool={"min_size": 0, "max_size": 2})
+    connection.close()
+    os.kill(server.pid(), signal.SIGKILL)
+    wait_for(lambda: server.pid() is None)
+    before = time.monotonic()
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+
+    assert time.monotonic() - before < 15
+
+
+def test_the_commands_of_a_fresh_checkout_start_the_server_only_to_connect(python, checkout):
+    folder = checkout / ".postgres"
+
+    assert python("manage.py", "check", DEBUG="true").returncode == 0
+    assert not folder.exists()
+
+    assert python("manage.py", "showmigrations", "auth", DEBUG="true").returncode == 0
+    assert Server(folder).is_running()
+
+
+def test_stop_ends_the_server_and_a_second_stop_finds_nothing(server):
+    server.start()
+
+    assert server.stop()
+    assert not server.is_running()
+    assert not server.stop()
+
+
+def test_stop_and_status_speak_for_the_command_line(server):
+    def command(action):
+        return subprocess.check_output(
+            [sys.executable, "-m", "config.embedded", action, server.folder], cwd=ROOT, text=True
+        )
+
+    server.start()
+
+    assert f"running as process {server.pid()}" in command("status")
+    assert command("stop").endswith(": stopped\n")
+    assert command("status").endswith(": not running\n")
+
+
+def test_four_processes_starting_at_once_end_with_one_server(server):
+    starters = [start_elsewhere(server) for _ in range(4)]
+    pids = {starter.communicate(timeout=60)[0] for starter in starters}
+
+    assert pids == {f"{server.pid()}\n"}
+    assert starts(server) == 1
+
+
+def test_what_was_committed_outlives_kill_9_of_the_server(tmp):
+    server = Server(tmp / "pg")
+    server.start()
+    with psycopg.connect(host=str(server.sockets), port=PORT, user=USER, dbname=NAME) as connection:
+        connection.execute("CREATE TABLE kept AS SELECT 42 AS answer")
+    os.kill(server.pid(), signal.SIGKILL)
+
+    server.start()
+
+    assert ask(server, "SELECT answer FROM kept") == 42
+
+
+def test_a_stale_process_number_that_another_program_got_is_no_server(server):
+    server.start()
+    server.stop()
+    with subprocess.Popen(["sleep", "60"]) as other:
+        (server.data / "postmaster.pid").write_text(f"{other.pid}\n")
+
+        server.start()
+
+        assert ask(server, "SELECT 1") == 1
+        assert other.poll() is None
+        other.kill()
+
+
+def test_initdb_killed_half_way_leaves_nothing_in_the_way(server):
+    starter = start_elsewhere(server)
+    wait_for((server.folder / "18.half" / "PG_VERSION").exists)
+    starter.kill()
+    starter.communicate()
+
+    server.start()
+
+    assert ask(server, "SELECT 1") == 1
+    assert not (server.folder / "18.half").exists()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["x" * 120, "with 'two' \"kinds\" of $quotes", "旅絵, a comma"],
+    ids=["long", "quotes", "unicode"],
+)
+def test_it_works_in_a_folder_with_an_inconvenient_name(tmp, name):
+    server = Server(tmp / name / "pg", durable=False)
+    server.start()
+
+    assert ask(server, "SELECT 1") == 1
+    assert server.sockets.parent == Path("/tmp")
+
+    server.stop()
+    assert not server.sockets.exists()
+
+
+def test_folders_are_private_and_nothing_listens_on_the_network(server):
+    server.start()
+
+    for folder in [server.folder, server.data, server.sockets]:
+        assert folder.stat().st_mode & 0o777 == 0o700
+    assert ask(server, "SHOW listen_addresses") == ""
+
+
+@pytest.mark.parametrize("durable", [True, False])
+def test_only_a_test_cluster_gives_up_durability(tmp, durable):
+    server = Server(tmp / "pg", durable)
+    server.start()
+
+    for name in ["fsync", "synchronous_commit", "full_page_writes"]:
+        assert ask(server, f"SHOW {name}") == ("on" if durable else "off")
+
+
+def link(path):
+    path.symlink_to(path.parent)
+
+
+def file(path):
+    path.touch(0o700)
+
+
+def open_to_all(path):
+    path.mkdir()
+    path.chmod(0o777)
+
+
+def anothers(path):
+    path.mkdir(0o700)
+    os.chown(path, NOBODY, NOBODY)
+
+
+@pytest.mark.parametrize("put", [link, file, open_to_all, pytest.param(anothers, marks=as_root)])
+def test_a_socket_folder_that_somebody_else_may_have_made_is_refused(server, connect, put):
+    server.folder.mkdir()
+    put(server.sockets)
+
+    with pytest.raises(OperationalError, match="can't be trusted"):
+        connect(server)
+
+
+def test_a_failed_start_shows_the_log_and_what_to_do(server, monkeypatch):
+    monkeypatch.setattr("config.embedded.server.START_PATIENCE", 0)
+    server.start()
+    server.stop()
+    (server.data / "postgresql.conf").write_text("no_such_setting = 1\n")
+
+    with pytest.raises(ServerError, match=r"(?s)did not start.*no_such_setting.*make stop"):
+        server.start()
+
+
+@pytest.fixture
+def nobody_python():
+    """A Python that the account nobody can run with our packages."""
+    packages = os.pathsep.join(path for path in sys.path if path.endswith("site-packages"))
+    for program in [sys.executable, "/usr/bin/python3"]:
+        identity = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+        options = {**identity, "cwd": ROOT, "env": {"PYTHONPATH": packages, "PATH": os.defpath}}
+        try:
+            subprocess.run([program, "-c", "import psycopg, config"], check=True, **options)
+        except (OSError, subprocess.CalledProcessError):
+            continue
+        return program, options
+    pytest.skip("nobody can't reach Python or this folder")
+
+
+@as_root
+def test_an_ordinary_user_starts_it_and_root_uses_the_same(server, nobody_python):
+    program, options = nobody_python
+    server.folder.mkdir()
+    os.chown(server.folder, NOBODY, NOBODY)
+
+    subprocess.run([program, "-c", START, server.folder], check=True, **options)
+
+    assert os.stat(f"/proc/{server.pid()}").st_uid == NOBODY
+    assert ask(server, "SELECT 1") == 1
+    server.stop()
+    server.start()
+    assert os.stat(f"/proc/{server.pid()}").st_uid == NOBODY
+
+
+@as_root
+def test_a_folder_of_another_user_is_refused(tmp, nobody_python):
+    program, options = nobody_python
+    server = Server(tmp / "pg", durable=False)
+    server.start()
+
+    refused = subprocess.run(
+        [program, "-c", START, server.folder], stderr=subprocess.PIPE, text=True, **options
+    )
+
+    assert "Was it made by another user?" in refused.stderr
+
+
+@as_root
+@pytest.mark.usefixtures("nobody_python")
+@pytest.mark.parametrize("name", ["short", "long" * 30])
+def test_without_namespaces_root_hands_the_server_to_another_account(tmp, name, monkeypatch):
+    server = Server(tmp / name / "pg", durable=False)
+    server.start()
+    server.stop()
+    monkeypatch.setattr(account, "NAMESPACE", ["false"])
+
+    server.start()
+
+    assert ask(server, "SELECT 1") == 1
+    assert os.stat(f"/proc/{server.pid()}").st_uid == server.folder.stat().st_uid != 0
+
+
+@as_root
+def test_an_account_that_cannot_reach_the_folder_is_explained(tmp, monkeypatch):
+    monkeypatch.setattr(account, "NAMESPACE", ["false"])
+    tmp.chmod(0o700)
+
+    with pytest.raises(ServerError, match="must be able to reach this folder"):
+        Server(tmp / "pg", durable=False).start()

