@@ -1,0 +1,85 @@
+"""What operators see of the queue. They ask, `queue` moves; nothing is edited by hand."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
+from unfold.admin import ModelAdmin
+
+from jobs import queue
+from jobs.models import Attempt, Job, Worker
+
+
+class ReadOnlyAdmin(ModelAdmin):
+    """Rows that others write."""
+
+    show_full_result_count = False
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        return [field.name for field in self.model._meta.fields]
+
+
+class JobAdmin(ReadOnlyAdmin):
+    """The base of every job model's admin: register a model with it, or with a subclass."""
+
+    list_display = ["__str__", "status", "attempts", "error_kind", "run_after", "finished_at"]
+    list_filter = ["status"]
+    search_fields = ["=id"]
+    ordering = ["-created_at"]
+    actions = ["requeue", "cancel"]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        return [*super().get_readonly_fields(request, obj), "history"]
+
+    @admin.action(description="Requeue selected jobs", permissions=["change"])
+    def requeue(self, request: HttpRequest, jobs: QuerySet[Job]) -> None:
+        requeued, left_alone = queue.requeue(jobs)
+        self.message_user(request, f"Jobs queued again: {requeued}.", messages.SUCCESS)
+        if left_alone:
+            text = f"Left alone because they are waiting or running: {left_alone}."
+            self.message_user(request, text, messages.WARNING)
+
+    @admin.action(description="Cancel selected jobs", permissions=["change"])
+    def cancel(self, request: HttpRequest, jobs: QuerySet[Job]) -> None:
+        canceled, left_alone = queue.cancel(jobs, f"Canceled by {request.user}.")
+        self.message_user(request, f"Jobs canceled: {canceled}.", messages.SUCCESS)
+        if left_alone:
+            text = f"Left alone because they have ended: {left_alone}."
+            self.message_user(request, text, messages.WARNING)
+
+    def history(self, job: Job) -> SafeString:
+        attempts = Attempt.objects.filter(job_id=job.pk).order_by("-epoch")[:50]
+        lines = [
+            (attempt.started_at.isoformat(" ", "seconds"), attempt.outcome, attempt.error or "")
+            for attempt in attempts
+        ]
+        return format_html_join("", "<div>{} · {} {}</div>", lines)
+
+
+@admin.register(Attempt)
+class AttemptAdmin(ReadOnlyAdmin):
+    list_display = ["kind", "job_id", "epoch", "outcome", "worker", "started_at", "ended_at"]
+    list_filter = ["outcome"]
+    search_fields = ["=job_id"]
+    ordering = ["-id"]
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+@admin.register(Worker)
+class WorkerAdmin(ReadOnlyAdmin):
+    list_display = ["name", "slots", "running", "draining", "last_beat_at", "started_at", "version"]
+    ordering = ["name"]
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False

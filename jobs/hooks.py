@@ -1,0 +1,26 @@
+"""Calling a job's hooks, inside the transaction of the move they belong to."""
+
+from typing import Any
+
+from jobs import database
+from jobs.models import Job
+
+
+class HookRaised(Exception):
+    """Rolls the transaction back; the job whose hook raised is then treated by itself."""
+
+    def __init__(self, hook: str, error: Exception) -> None:
+        super().__init__(f"{hook} raised {error!r}")
+        self.hook = hook
+        self.error = error
+
+
+def call(job: Job, hook: str, *arguments: Any) -> None:
+    if getattr(type(job), hook) is getattr(Job, hook):
+        return
+    try:
+        getattr(job, hook)(*arguments)
+    except Exception as error:
+        if database.is_passing(error):
+            raise
+        raise HookRaised(hook, error) from error

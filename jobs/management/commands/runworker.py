@@ -1,0 +1,77 @@
+import logging
+import signal
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from jobs import database
+from jobs.models import Job, job_models
+from jobs.worker import Worker
+
+SHORTEST_LEASE = 2
+
+
+class Command(BaseCommand):
+    help = "Runs queued jobs until stopped with SIGINT or SIGTERM."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--max-concurrent", type=int, default=8, metavar="N", help="jobs at once (8)"
+        )
+        parser.add_argument(
+            "--batch", type=int, default=500, metavar="N", help="most jobs per claim (500)"
+        )
+        parser.add_argument(
+            "--poll", type=float, default=1, metavar="S", help="seconds between looks (1)"
+        )
+        parser.add_argument(
+            "--lease",
+            type=float,
+            default=60,
+            metavar="S",
+            help="seconds without a beat after which others take over (60; at least 2)",
+        )
+        parser.add_argument("--drain", action="store_true", help="stop when no job is due")
+        parser.add_argument(
+            "--jobs", nargs="+", metavar="app.Model", help="run only these kinds of job"
+        )
+
+    def handle(self, **options: Any) -> None:
+        refuse_nonsense(options)
+        logging.getLogger("jobs").setLevel(LEVELS[options["verbosity"]])
+        worker = Worker(
+            chosen_models(options["jobs"]),
+            slots=options["max_concurrent"],
+            batch=options["batch"],
+            poll=options["poll"],
+            lease=options["lease"],
+        )
+        signal.signal(signal.SIGTERM, worker.stop)
+        signal.signal(signal.SIGINT, worker.stop)
+        database.share_pool()
+        database.own_connection()
+        sys.exit(worker.run(drain=options["drain"]))
+
+
+LEVELS = [logging.WARNING, logging.INFO, logging.DEBUG, logging.DEBUG]
+
+
+def refuse_nonsense(options: dict[str, Any]) -> None:
+    if not options["lease"] >= SHORTEST_LEASE:
+        raise CommandError(f"--lease {options['lease']:g}: it must be at least {SHORTEST_LEASE} s.")
+    for name in ("max_concurrent", "batch", "poll"):
+        if not options[name] > 0:
+            flag = "--" + name.replace("_", "-")
+            raise CommandError(f"{flag} {options[name]:g}: it must be more than 0.")
+
+
+def chosen_models(labels: list[str] | None) -> list[type[Job]]:
+    known = {model._meta.label: model for model in job_models()}
+    for label in labels or []:
+        if label not in known:
+            raise CommandError(
+                f"--jobs {label}: there is no such job. Known: {', '.join(known) or 'none'}."
+            )
+    return [known[label] for label in labels or known]

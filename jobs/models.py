@@ -1,0 +1,246 @@
+"""The queue's tables: an abstract job, the history of its claims, the workers."""
+
+import secrets
+import time
+import uuid
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from django.apps import apps
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Now
+
+from jobs.errors import NotEnded
+from jobs.lookups import AnyOf
+
+if TYPE_CHECKING:
+    from jobs.run import Run
+
+MAX_INTERRUPTIONS = 3
+
+
+class Status(models.TextChoices):
+    """Where a job is in its life; `queue.MOVES` says where it can go from there."""
+
+    QUEUED = "queued", "queued"  # waits until run_after, then for a worker
+    PROCESSING = "processing", "processing"  # held by one worker until its lease ends
+    SUCCEEDED = "succeeded", "succeeded"
+    FAILED = "failed", "failed"  # has given up: attempts, patience or interruptions ran out
+    CANCELED = "canceled", "canceled"  # a person, or the job itself, saw no need for it
+
+
+ENDED = (Status.SUCCEEDED, Status.FAILED, Status.CANCELED)
+
+
+class Outcome(models.TextChoices):
+    """How one claim ended."""
+
+    SUCCEEDED = "succeeded", "succeeded"
+    FAILED = "failed", "failed"  # the job's own fault: uses an attempt
+    TIMED_OUT = "timed_out", "timed out"  # likewise
+    LOST = "lost", "lost"  # its worker died or vanished: counts an interruption
+    RELEASED = "released", "released"  # its worker stopped and gave it back
+    SNOOZED = "snoozed", "snoozed"  # the job asked for a later moment
+    UNAVAILABLE = "unavailable", "unavailable"  # the provider's fault: bounded by patience
+    CANCELED = "canceled", "canceled"
+
+
+def uuid7() -> uuid.UUID:
+    """A time-ordered UUID, so that new rows land side by side in the index."""
+    milliseconds = time.time_ns() // 1_000_000
+    chance = secrets.randbits(74)
+    high = (milliseconds << 16) | (0x7 << 12) | (chance >> 62)
+    low = (0b10 << 62) | (chance & ((1 << 62) - 1))
+    return uuid.UUID(int=(high << 64) | low)
+
+
+class JobQuerySet(models.QuerySet["Job"]):
+    def with_ids(self, ids: Iterable[uuid.UUID]) -> Self:
+        return self.filter(AnyOf(F("id"), ids))
+
+    def due(self) -> Self:
+        return self.filter(status=Status.QUEUED, run_after__lte=Now())
+
+    def expired(self) -> Self:
+        return self.filter(status=Status.PROCESSING, lease_expires_at__lt=Now())
+
+    def suspect(self) -> Self:
+        """Those on their last chance: one more lost worker and they are poison."""
+        return self.filter(interruptions__gte=MAX_INTERRUPTIONS - 1)
+
+    def trusted(self) -> Self:
+        return self.filter(interruptions__lt=MAX_INTERRUPTIONS - 1)
+
+    def delete(self) -> tuple[int, dict[str, int]]:
+        living = self.exclude(status__in=ENDED).first()
+        if living:
+            raise NotEnded(f"{living} is {living.status}: cancel it before deleting it.")
+        # The filter again, for a job that was requeued since the line above.
+        return super(JobQuerySet, self.filter(status__in=ENDED)).delete()
+
+    delete.alters_data = True  # type: ignore[attr-defined]
+    delete.queryset_only = True  # type: ignore[attr-defined]
+
+
+class Job(models.Model):
+    """A piece of work, kept as a row: subclass it, add columns, write `perform`."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    status = models.TextField(choices=Status.choices, db_default=Status.QUEUED)
+    priority = models.SmallIntegerField(db_default=0, help_text="lower first")
+    run_after = models.DateTimeField(db_default=Now())
+    attempts = models.IntegerField(db_default=0)
+    max_attempts = models.IntegerField(db_default=3)
+    interruptions = models.IntegerField(db_default=0)
+    unavailable_since = models.DateTimeField(null=True, blank=True)
+    epoch = models.IntegerField(db_default=0)
+    locked_at = models.DateTimeField(null=True, blank=True)
+    locked_by = models.TextField(null=True, blank=True)  # noqa: DJ001 (NULL: nobody)
+    lease_expires_at = models.DateTimeField(null=True, blank=True)
+    last_error = models.TextField(null=True, blank=True)  # noqa: DJ001
+    error_kind = models.TextField(null=True, blank=True)  # noqa: DJ001
+    progress = models.JSONField(null=True, blank=True)
+    created_at = models.DateTimeField(db_default=Now())
+    updated_at = models.DateTimeField(db_default=Now())
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    # Of the model, not of the row: override them in a subclass.
+    timeout: ClassVar[timedelta] = timedelta(minutes=1)
+    backoff_base: ClassVar[timedelta] = timedelta(seconds=5)
+    backoff_cap: ClassVar[timedelta] = timedelta(minutes=10)
+    patience: ClassVar[timedelta] = timedelta(hours=24)  # with an unavailable provider
+
+    objects = JobQuerySet.as_manager()
+
+    class Meta:
+        abstract = True
+        indexes: ClassVar = [
+            # Lists by state, and the search for expired leases. No index holds
+            # lease_expires_at itself: a beat must stay a HOT update.
+            models.Index(fields=["status", "locked_at"], name="%(class)s_state"),
+            # The claim, column for column.
+            models.Index(
+                fields=["priority", "run_after", "created_at"],
+                name="%(class)s_claim",
+                condition=Q(status="queued"),
+            ),
+            # "Is a suspect due?", asked at every poll; all but empty.
+            models.Index(
+                fields=["run_after"],
+                name="%(class)s_suspect",
+                condition=Q(status="queued", interruptions__gte=MAX_INTERRUPTIONS - 1),
+            ),
+        ]
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                name="%(class)s_status",
+                condition=Q(status__in=Status.values),
+            ),
+            models.CheckConstraint(
+                name="%(class)s_attempts",
+                condition=Q(attempts__gte=0, attempts__lte=F("max_attempts"), max_attempts__gte=1),
+            ),
+            models.CheckConstraint(
+                name="%(class)s_counts",
+                condition=Q(interruptions__gte=0, epoch__gte=0),
+            ),
+            models.CheckConstraint(
+                name="%(class)s_held_while_processing",
+                condition=Q(
+                    status="processing",
+                    locked_at__isnull=False,
+                    locked_by__isnull=False,
+                    lease_expires_at__isnull=False,
+                )
+                | ~Q(status="processing")
+                & Q(locked_at=None, locked_by=None, lease_expires_at=None),
+            ),
+            models.CheckConstraint(
+                name="%(class)s_finished_when_ended",
+                condition=Q(status__in=ENDED, finished_at__isnull=False)
+                | ~Q(status__in=ENDED) & Q(finished_at=None),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self._meta.label} {self.pk}"
+
+    @classmethod
+    def provider_name(cls) -> str | None:
+        """Whose limits it runs under, e.g. "gemini:some-model"; None: nobody's."""
+        return None
+
+    def perform(self, run: "Run") -> Any:
+        """Do the work: slow, in no transaction, possibly repeated. Returns the result."""
+        raise NotImplementedError(f"{self._meta.label} has no perform().")
+
+    # Hooks run in the transaction of the move they are named after, so they are short:
+    # a few queries, nothing slow. A hook left out costs nothing.
+
+    def on_start(self) -> None: ...
+
+    def on_success(self, result: Any) -> None: ...
+
+    def on_failure(self, error: BaseException) -> None: ...
+
+    def on_requeue(self) -> None: ...
+
+    def on_cancel(self) -> None: ...
+
+    def delete(
+        self, using: str | None = None, keep_parents: bool = False
+    ) -> tuple[int, dict[str, int]]:
+        return type(self).objects.using(using).filter(pk=self.pk).delete()
+
+
+def job_models() -> list[type[Job]]:
+    """Every installed kind of job."""
+    return [model for model in apps.get_models() if issubclass(model, Job)]
+
+
+class Attempt(models.Model):
+    """One claim of one job and how it ended. Written once, by the move that ended it."""
+
+    # No foreign key: history outlives its job, and kinds differ in their table.
+    job_id = models.UUIDField()
+    kind = models.TextField(help_text="app.Model of the job")
+    epoch = models.IntegerField()
+    worker = models.TextField()
+    started_at = models.DateTimeField()
+    ended_at = models.DateTimeField(db_default=Now())
+    outcome = models.TextField(choices=Outcome.choices)
+    error = models.TextField(null=True)  # noqa: DJ001 (NULL: none)
+    traceback = models.TextField(null=True)  # noqa: DJ001
+    steps = models.JSONField(null=True, help_text="milliseconds per step")
+
+    class Meta:
+        db_table = "job_attempts"
+        constraints: ClassVar = [
+            # One end per claim. Serves the history of a job as well.
+            models.UniqueConstraint(fields=["job_id", "epoch"], name="one_end_per_claim"),
+            models.CheckConstraint(name="attempt_outcome", condition=Q(outcome__in=Outcome.values)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.job_id}, epoch {self.epoch}: {self.outcome}"
+
+
+class Worker(models.Model):
+    """A worker process, as its last beat described it."""
+
+    name = models.TextField(primary_key=True, help_text="host, process id, random part")
+    started_at = models.DateTimeField(db_default=Now())
+    last_beat_at = models.DateTimeField(db_default=Now())
+    lease_expires_at = models.DateTimeField()
+    slots = models.IntegerField()
+    running = models.IntegerField(db_default=0)
+    version = models.TextField()
+    draining = models.BooleanField(db_default=False)
+
+    class Meta:
+        db_table = "job_workers"
+
+    def __str__(self) -> str:
+        return self.name

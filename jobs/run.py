@@ -1,0 +1,113 @@
+"""What `perform` receives: questions it may ask and things it may tell."""
+
+import math
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.db import connection
+
+from jobs import database, readable
+from jobs.errors import LeaseLost
+from jobs.models import Job, Status
+
+WRITE_PROGRESS_EVERY = 0.3  # seconds
+
+
+class Pulse:
+    """When the database last confirmed this worker's leases, by the monotonic clock."""
+
+    def __init__(self, lease: float) -> None:
+        self.lease = lease
+        self.confirmed_at = -math.inf
+
+
+class Run:
+    """One claim being performed."""
+
+    def __init__(self, job: Job, pulse: Pulse, claimed_at: float) -> None:
+        self.job = job
+        self.epoch = job.epoch
+        self.attempt = job.attempts + 1
+        self.deadline = math.inf  # monotonic; set when it starts
+        self.seconds = 0.0
+        self.steps: dict[str, int] = {}
+        self._pulse = pulse
+        self._claimed_at = claimed_at
+        self._stop_reason: str | None = None
+        self._step = ""
+        self._progress_at = -math.inf
+        self._begin = threading.Lock()
+        self._end = threading.Lock()
+
+    def start(self) -> None:
+        self.seconds = -time.monotonic()
+        self.deadline = time.monotonic() + type(self.job).timeout.total_seconds()
+
+    def finish(self) -> None:
+        self.seconds += time.monotonic()
+
+    @property
+    def should_stop(self) -> bool:
+        """Whether the result is no longer wanted here: lost, canceled, late, or shutting down."""
+        return self._stop_reason is not None or time.monotonic() > self.deadline
+
+    def stop(self, reason: str) -> None:
+        self._stop_reason = reason
+
+    def check(self) -> None:
+        """Raise LeaseLost unless it is safe to start something that costs money.
+
+        Without a beat confirmed for two thirds of the lease, somebody else may be about to
+        take over: nothing new is begun until a beat is confirmed. Finishing stays allowed.
+        """
+        if self.should_stop:
+            raise LeaseLost(self._stop_reason or "The run is past its deadline.")
+        confirmed_at = max(self._claimed_at, self._pulse.confirmed_at)
+        if time.monotonic() - confirmed_at > self._pulse.lease * 2 / 3:
+            raise LeaseLost("No beat was confirmed lately: the claim may be gone.")
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Time a named step. The database connection is given back before and after it."""
+        name = readable.clean(name, 100)
+        self._step = name
+        database.give_back()
+        started_at = time.perf_counter()
+        try:
+            yield
+        finally:
+            milliseconds = round((time.perf_counter() - started_at) * 1000)
+            self.steps[name] = self.steps.get(name, 0) + milliseconds
+            database.give_back()
+
+    def progress(self, done: int, total: int, text: str = "") -> None:
+        """Tell people how far it is; a few times a second at most, the last word always."""
+        if connection.in_atomic_block:
+            raise RuntimeError("run.progress() inside a transaction: nobody would see it.")
+        now = time.monotonic()
+        if done < total and now - self._progress_at < WRITE_PROGRESS_EVERY:
+            return
+        self._progress_at = now
+        told = {"step": self._step, "done": int(done), "total": int(total)}
+        told["text"] = readable.clean(text, 500)
+        held = type(self.job).objects.filter(
+            id=self.job.id, epoch=self.epoch, status=Status.PROCESSING
+        )
+        held.update(progress=told)
+        database.give_back()
+
+    # Two questions of the worker's threads to each other; the first who asks gets True.
+
+    def begin_once(self) -> bool:
+        """May I perform it, or take it back unperformed?"""
+        return self._begin.acquire(blocking=False)
+
+    def end_once(self) -> bool:
+        """May I say how it ended?"""
+        return self._end.acquire(blocking=False)
+
+    @property
+    def has_ended(self) -> bool:
+        return self._end.locked()

@@ -1,0 +1,28 @@
+"""Settings of job tables that Django's models can't express."""
+
+from typing import Any
+
+from django.apps import AppConfig
+from django.db import connections
+
+from jobs.models import Job
+
+
+def tune(sender: AppConfig, using: str, **_: Any) -> None:
+    """Leave room on the pages of job tables, and have them vacuumed often.
+
+    Every job is updated a few times; with room on its page a beat touches no index (HOT).
+    The default vacuum waits until a fifth of the table is dead: too late for a queue.
+    """
+    connection = connections[using]
+    if connection.vendor != "postgresql":
+        return
+    for model in sender.get_models():
+        if issubclass(model, Job):
+            table = connection.ops.quote_name(model._meta.db_table)
+            with connection.cursor() as cursor:
+                cursor.execute(
+                    f"ALTER TABLE {table} SET (fillfactor = 70,"
+                    " autovacuum_vacuum_scale_factor = 0.02,"
+                    " autovacuum_analyze_scale_factor = 0.02)"
+                )

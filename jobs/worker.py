@@ -1,0 +1,294 @@
+"""A worker: claim, run, settle, over and over, until it is told to stop."""
+
+import logging
+import math
+import os
+import random
+import secrets
+import socket
+import threading
+import time
+from collections import defaultdict, deque
+from collections.abc import Sequence
+from datetime import timedelta
+from uuid import UUID
+
+from django.db import Error, connection
+from django.db.models import Exists
+
+from jobs import database, logs, models, outcomes, queue, wakeup
+from jobs.crew import Crew
+from jobs.errors import LeaseLost, TimedOut
+from jobs.heartbeat import Heartbeat, Watchdog
+from jobs.models import Attempt, Job, Outcome
+from jobs.outcomes import End
+from jobs.run import Run
+
+log = logging.getLogger(__name__)
+
+AHEAD = 0.1  # how many seconds' worth of quick jobs is held beyond the slots
+LOUD = (Outcome.FAILED, Outcome.TIMED_OUT, Outcome.LOST)
+
+
+class Worker:
+    """One process's share of the work.
+
+    This thread alone claims and settles. Others perform (crew), beat (heartbeat), listen
+    (wakeup) and watch (watchdog); they leave word here and call `wake`.
+    """
+
+    def __init__(
+        self,
+        job_models: Sequence[type[Job]],
+        *,
+        slots: int = 8,
+        batch: int = 500,
+        poll: float = 1.0,
+        lease: float = 60.0,
+        grace: float | None = None,
+    ) -> None:
+        self.name = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+        self.models = deque(job_models)
+        self.slots = slots
+        self.batch = batch
+        self.poll = poll
+        self.lease = timedelta(seconds=lease)
+        longest = max((model.timeout.total_seconds() for model in job_models), default=0)
+        self.grace = longest + 5 if grace is None else grace
+
+        self.runs: dict[UUID, Run] = {}  # claimed and not ended
+        self.ends: dict[type[Job], list[End]] = defaultdict(list)  # ended and not settled
+        self.hungry = set(job_models)  # may have due jobs
+        self.suspects: list[type[Job]] = []  # have a job that must run alone
+        self.alone: Run | None = None
+        self.seconds: dict[type[Job], float] = {}  # that a job takes, lately
+        self.look_at = self.retry_at = -math.inf
+        self.looked = False  # since something was last done
+        self.announced = False
+        self.stop_requests = 0
+        self.stop_at = math.inf
+        self.exit_code = 0
+
+        self.event = threading.Event()
+        self.watchdog = Watchdog(lease)
+        self.heartbeat = Heartbeat(
+            self.name, slots, self.lease, lambda: list(self.runs.values()), self.watchdog
+        )
+        self.listener = wakeup.Listener(self.hear)
+        self.crew = Crew(slots, self.name, self.event.set)
+        self.outage = database.Outage()
+
+    def run(self, *, drain: bool = False) -> int:
+        """Work until stopped, or with `drain` until nothing is due; returns the exit code."""
+        log.info("%s started: %d slots, lease %s", self.name, self.slots, self.lease)
+        for thread in (self.watchdog, self.heartbeat, self.listener):
+            thread.start()
+        while not self.is_done(drain):
+            self.turn()
+        if self.runs or self.ends:
+            log.error("The database can't be used: what is held will be rescued by others.")
+            self.exit_code = 1
+        self.listener.stopped.set()
+        self.heartbeat.stop()
+        log.info("%s stopped.", self.name)
+        return self.exit_code
+
+    def turn(self) -> None:
+        self.event.wait(max(0.0, self.next_moment() - time.monotonic()))
+        self.event.clear()
+        self.collect()
+        if time.monotonic() < self.retry_at:
+            return
+        try:
+            with self.watchdog.watch("Claiming and settling"):
+                self.settle()
+                if not self.stop_requests:
+                    self.look()
+                    self.claim()
+            self.outage.over()
+        except Error as error:
+            connection.close()
+            self.retry_at = self.outage.note(error)
+
+    def next_moment(self) -> float:
+        """When there is something to do, unless somebody wakes us before."""
+        if self.outage.since:
+            return self.retry_at
+        if self.stop_requests:
+            return min(self.stop_at, time.monotonic() + self.poll)
+        if self.may_claim() and any(self.room(model) > 0 for model in self.hungry):
+            return -math.inf
+        deadline = min((run.deadline for run in self.runs.values()), default=math.inf)
+        return min(self.look_at, deadline)
+
+    def stop(self, *_: object) -> None:
+        """Once: finish what runs. Twice: give it back now. Called by signals."""
+        self.stop_requests += 1
+        self.event.set()
+
+    def hear(self) -> None:
+        """Jobs were announced. Called by the listener's thread."""
+        self.announced = True
+        self.event.set()
+
+    # collect: what has ended since the last turn, by itself or because we give it up
+
+    def collect(self) -> None:
+        for run, end in self.crew.take_ended():
+            self.note_pace(run)
+            self.end(run, end)
+        now = time.monotonic()
+        for run in [run for run in self.runs.values() if now > run.deadline]:
+            if run.end_once():
+                self.crew.write_off()
+                error = TimedOut(f"Still running after {type(run.job).timeout}.")
+                self.end(run, outcomes.failure(run.job, error, Outcome.TIMED_OUT))
+        if self.crew.written_off > self.slots and not self.exit_code:
+            log.critical("%d threads hang: ending.", self.crew.written_off)
+            self.exit_code = 1
+            self.stop_requests += 2
+        if self.stop_requests:
+            self.give_back()
+
+    def end(self, run: Run, end: End) -> None:
+        if self.runs.get(run.job.id) is run:
+            del self.runs[run.job.id]
+        self.ends[type(run.job)].append(end)
+
+    def note_pace(self, run: Run) -> None:
+        known = self.seconds.get(type(run.job), run.seconds)
+        self.seconds[type(run.job)] = 0.9 * known + 0.1 * run.seconds
+
+    def give_back(self) -> None:
+        """Release what has not begun; when the time is up, also what has."""
+        if not self.heartbeat.draining:
+            self.heartbeat.draining = True
+            self.stop_at = time.monotonic() + self.grace
+            log.info("Stopping: up to %.0f s for what runs.", self.grace)
+        if self.stop_requests > 1:
+            self.stop_at = min(self.stop_at, time.monotonic())
+        error = LeaseLost("The worker is stopping.")
+        for run in list(self.runs.values()):
+            run.stop(str(error))
+            if run.begin_once() or (time.monotonic() >= self.stop_at and run.end_once()):
+                self.end(run, End(run.job, Outcome.RELEASED, error=error))
+
+    # settle: write what has ended
+
+    def settle(self) -> None:
+        for model in list(self.ends):
+            missed = queue.settle(self.ends[model])
+            for end in self.ends.pop(model):
+                self.report(end, end in missed)
+
+    def report(self, end: End, missed: bool) -> None:
+        level = logging.WARNING if missed or end.outcome in LOUD else logging.INFO
+        if not log.isEnabledFor(level):
+            return
+        with logs.about(end.job, self.name):
+            if missed and not self.has_recorded(end):
+                log.warning("%s, but the claim was gone: dropped", end.outcome)
+            else:
+                log.log(level, "%s", end.outcome, exc_info=end.error)
+
+    def has_recorded(self, end: End) -> bool:
+        """Whether it was our own write that ended the claim, and only its reply was lost."""
+        # Who took the claim from us has recorded it under our name too, but not with our outcome.
+        return Attempt.objects.filter(
+            job_id=end.job.pk, epoch=end.job.epoch, worker=self.name, outcome=end.outcome
+        ).exists()
+
+    # look: what is there to do?
+
+    def look(self) -> None:
+        """One query for all models: due jobs, suspects, and what dead workers left behind."""
+        now = time.monotonic()
+        if self.announced:
+            # Look again a little later, for what was committed but not announced by itself.
+            self.announced = False
+            self.hungry.update(self.models)
+            self.look_at = min(self.look_at, now + 1.5 * wakeup.PAUSE)
+        if now < self.look_at:
+            return
+        self.look_at = now + self.poll * random.uniform(1, 1.25)
+        self.looked = True
+        found = self.ask()
+        self.hungry.update(model for model in self.models if found[model, "due"])
+        self.suspects = [model for model in self.models if found[model, "suspect"]]
+        for model in self.models:
+            if found[model, "expired"]:
+                for end in queue.rescue(model):
+                    self.report(end, missed=False)
+
+    def ask(self) -> dict[tuple[type[Job], str], bool]:
+        questions = {}
+        for model in self.models:
+            due = model.objects.due()
+            questions[model, "due"] = Exists(due.trusted())
+            questions[model, "suspect"] = Exists(due.suspect())
+            questions[model, "expired"] = Exists(model.objects.expired())
+        me = models.Worker.objects.filter(name=self.name).order_by()
+        answers = me.values_list(*questions.values()).first()
+        # Before the first beat our row is not there: then look at everything.
+        return dict(zip(questions, answers or [True] * len(questions), strict=True))
+
+    # claim: fill the free slots
+
+    def claim(self) -> None:
+        if self.suspects and not self.runs:
+            self.start(self.suspects.pop(), 1, suspect=True)
+        if not self.may_claim():
+            return
+        self.models.rotate(1)
+        hungry = [model for model in self.models if model in self.hungry]
+        for position, model in enumerate(hungry):
+            # Fairly: each gets its share of the room, the last what the others left.
+            share = math.ceil(self.room(model) / (len(hungry) - position))
+            if share > 0:
+                wanted = min(share, self.batch)
+                if self.start(model, wanted) < wanted:
+                    self.hungry.discard(model)
+
+    def may_claim(self) -> bool:
+        """Not beside a suspect: what two workers did not survive takes no neighbours along.
+
+        Nor while one waits for us to have nothing else, or it would wait for ever.
+        """
+        return not self.suspects and self.alone not in self.runs.values()
+
+    def room(self, model: type[Job]) -> int:
+        """How many jobs of this model to claim now.
+
+        Free slots; and of quick jobs without a provider, what the slots will get through in
+        the next moment, so that no slot waits for a claim. Never a few at a time of those.
+        """
+        free = self.slots - len(self.runs)
+        seconds = self.seconds.get(model)
+        if seconds is None or model.provider_name() is not None:
+            return free
+        ahead = min(self.batch, int(self.slots * AHEAD / max(seconds, 1e-6)))
+        return free + ahead if free + ahead >= ahead / 2 else 0
+
+    def start(self, model: type[Job], wanted: int, *, suspect: bool = False) -> int:
+        claimed_at = time.monotonic()
+        jobs = queue.claim(model, wanted, self.name, self.lease, suspect=suspect)
+        for job in jobs:
+            if job.id in self.runs:
+                self.runs[job.id].stop("The job was claimed anew.")
+            run = self.runs[job.id] = Run(job, self.heartbeat.pulse, claimed_at)
+            self.crew.hand_over(run)
+            self.looked = False
+            self.alone = run if suspect else None
+        return len(jobs)
+
+    # done?
+
+    def is_done(self, drain: bool) -> bool:
+        if self.runs or self.ends:
+            patience = self.stop_at + self.lease.total_seconds()
+            return self.outage.since is not None and time.monotonic() > patience
+        if self.stop_requests:
+            return True
+        if drain and not self.looked:
+            self.look_at = -math.inf
+        return drain and self.looked and not self.hungry and not self.suspects

@@ -1,0 +1,63 @@
+from datetime import timedelta
+
+import pytest
+from django.db.models.functions import Now
+
+from jobs import outcomes, queue
+from jobs.models import Outcome
+from jobs.outcomes import End
+from tests.testapp.models import Chore
+
+LEASE = timedelta(seconds=60)
+
+
+class SimulatedWorker:
+    """Does by hand what a worker process does: claims jobs and says how they ended."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def claim(self, model=Chore, slots=1, **options):
+        return queue.claim(model, slots, self.name, LEASE, **options)
+
+    def claim_one(self, model=Chore):
+        [job] = self.claim(model)
+        return job
+
+    def succeed(self, *jobs, result="done"):
+        return queue.settle([End(job, Outcome.SUCCEEDED, result=result) for job in jobs])
+
+    def fail(self, job, error):
+        return queue.settle([outcomes.from_error(job, error)])
+
+
+@pytest.fixture
+def worker():
+    return SimulatedWorker("fast")
+
+
+@pytest.fixture
+def slow_worker():
+    return SimulatedWorker("slow")
+
+
+@pytest.fixture
+def chore():
+    return new_chore("sweep")
+
+
+def new_chore(name, **columns):
+    [id] = queue.enqueue([Chore(name=name, **columns)])
+    return Chore.objects.get(id=id)
+
+
+def expire_lease(job):
+    """As if its worker had been silent for a whole lease."""
+    past = Now() - timedelta(seconds=1)
+    type(job).objects.filter(id=job.id).update(lease_expires_at=past)
+
+
+def make_due(job):
+    """As if its run_after had come."""
+    past = Now() - timedelta(seconds=1)
+    type(job).objects.filter(id=job.id).update(run_after=past)

@@ -1,0 +1,126 @@
+import threading
+from datetime import timedelta
+
+import pytest
+from django.db import connection, transaction
+from django.db.models.functions import Now
+
+from jobs import queue
+from jobs.models import Status
+from tests.jobs.conftest import LEASE, new_chore
+from tests.testapp.models import Chore, NoopJob
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_a_claimed_job_is_held_by_its_worker(worker, chore):
+    job = worker.claim_one()
+
+    row = Chore.objects.get()
+    assert (row.status, row.locked_by, row.epoch) == (Status.PROCESSING, "fast", 1)
+    assert row.lease_expires_at - row.locked_at == LEASE
+    assert (job.id, job.epoch, job.status) == (row.id, 1, Status.PROCESSING)
+
+
+def test_a_job_is_claimed_once(worker, slow_worker, chore):
+    assert len(slow_worker.claim()) == 1
+    assert worker.claim() == []
+
+
+def test_no_more_jobs_are_claimed_than_there_are_slots(worker):
+    queue.enqueue(Chore(name=str(number)) for number in range(5))
+
+    assert len(worker.claim(slots=3)) == 3
+    assert Chore.objects.due().count() == 2
+
+
+def test_lower_priorities_go_first_then_the_older(worker):
+    new_chore("third")
+    new_chore("first", priority=-1)
+    new_chore("fourth", priority=1)
+    Chore.objects.filter(name="third").update(run_after=Now() - timedelta(seconds=1))
+    new_chore("second", priority=-1)
+
+    names = [worker.claim_one().name for _ in range(4)]
+
+    assert names == ["first", "second", "third", "fourth"]
+
+
+def test_a_job_waits_for_its_moment(worker, chore):
+    Chore.objects.update(run_after=Now() + timedelta(seconds=5))
+
+    assert worker.claim() == []
+
+
+def test_a_suspect_is_claimed_only_by_who_asks_for_suspects(worker, chore):
+    Chore.objects.update(interruptions=2)
+
+    assert worker.claim() == []
+    assert len(worker.claim(suspect=True)) == 1
+
+
+@pytest.mark.postgres
+def test_rows_that_somebody_else_is_claiming_are_stepped_past(worker):
+    queue.enqueue(Chore(name=str(number)) for number in range(4))
+
+    with transaction.atomic():
+        mine = {job.id for job in worker.claim(slots=2)}
+        theirs = {job.id for job in in_another_thread(lambda: worker.claim(slots=4))}
+
+    assert (len(mine), len(theirs)) == (2, 2)
+    assert not mine & theirs
+
+
+def test_many_claimers_share_the_jobs_without_overlap():
+    queue.enqueue(NoopJob() for _ in range(200))
+
+    def claim_all(name):
+        while jobs := queue.claim(NoopJob, 7, name, LEASE):
+            claimed.extend(job.id for job in jobs)
+        connection.close()
+
+    claimed = []
+    threads = [threading.Thread(target=claim_all, args=[str(n)]) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(claimed) == len(set(claimed)) == 200
+
+
+@pytest.mark.postgres
+def test_a_claim_limits_how_long_it_can_hold_its_locks(worker, chore):
+    with connection.execute_wrapper(lambda run, *query: (seen.append(query[0]), run(*query))[1]):
+        seen = []
+        worker.claim()
+
+    assert "idle_in_transaction_session_timeout" in seen[0]
+
+
+@pytest.mark.postgres
+def test_the_claim_reads_its_own_index_and_no_later_jobs():
+    with connection.cursor() as cursor, transaction.atomic():
+        cursor.execute(
+            "INSERT INTO noop_jobs (id, run_after)"
+            " SELECT gen_random_uuid(), now() + interval '1 day' FROM generate_series(1, 20000)"
+        )
+        cursor.execute("ANALYZE noop_jobs")
+        due = NoopJob.objects.due().trusted().order_by("priority", "run_after", "created_at")
+        plan = due.select_for_update(skip_locked=True)[:8].explain(analyze=True, buffers=True)
+
+    assert "noopjob_claim" in plan
+    assert int(plan.split("shared hit=")[1].split()[0]) < 20
+
+
+def in_another_thread(call):
+    result = []
+
+    def target():
+        result.append(call())
+        connection.close()
+
+    thread = threading.Thread(target=target)
+    thread.start()
+    thread.join()
+    return result[0]

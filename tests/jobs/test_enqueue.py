@@ -1,0 +1,91 @@
+import threading
+
+import pytest
+from django.db import connection, transaction
+
+from jobs import queue
+from jobs.models import Status
+from tests.testapp.models import Chore, NoopJob
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_an_enqueued_job_is_queued_and_due():
+    [id] = queue.enqueue([Chore(name="sweep")])
+
+    job = Chore.objects.due().get()
+    assert (job.id, job.status, job.attempts, job.max_attempts) == (id, Status.QUEUED, 0, 3)
+
+
+def test_a_job_that_exists_is_skipped_and_only_new_ids_are_returned():
+    [first] = queue.enqueue([Chore(name="sweep")])
+
+    created = queue.enqueue([Chore(name="sweep"), Chore(name="dust")])
+
+    assert created == [Chore.objects.get(name="dust").id]
+    assert Chore.objects.get(name="sweep").id == first
+
+
+def test_twins_in_one_call_become_one_job():
+    created = queue.enqueue([Chore(name="sweep"), Chore(name="sweep")])
+
+    assert len(created) == Chore.objects.count() == 1
+
+
+def test_enqueueing_nothing_creates_nothing():
+    assert queue.enqueue([]) == []
+
+
+def test_a_rolled_back_caller_leaves_no_job():
+    with transaction.atomic():
+        queue.enqueue([Chore(name="sweep")])
+        transaction.set_rollback(True)
+
+    assert not Chore.objects.exists()
+
+
+def test_many_jobs_are_enqueued_at_once():
+    created = queue.enqueue(Chore(name=f"chore {number}") for number in range(2500))
+
+    assert len(set(created)) == Chore.objects.count() == 2500
+
+
+@pytest.mark.postgres
+def test_any_number_of_jobs_is_one_statement(django_assert_num_queries):
+    jobs = [Chore(name=f"chore {number}") for number in range(2500)]
+
+    with transaction.atomic(), django_assert_num_queries(1):
+        queue.enqueue(jobs)
+
+
+def test_given_columns_are_kept_and_others_take_their_default():
+    queue.enqueue([Chore(name="sweep", priority=-5), Chore(name="dust", max_attempts=7)])
+
+    assert list(Chore.objects.order_by("name").values_list("priority", "max_attempts")) == [
+        (0, 7),
+        (-5, 3),
+    ]
+
+
+def test_ids_are_ordered_by_time():
+    jobs = [NoopJob() for _ in range(3)]
+
+    assert all(job.id.version == 7 for job in jobs)
+    assert sorted(job.id.int >> 80 for job in jobs) == [job.id.int >> 80 for job in jobs]
+
+
+def test_two_who_enqueue_the_same_at_once_make_one_job():
+    def enqueue():
+        barrier.wait()
+        created.extend(queue.enqueue([Chore(name="sweep")]))
+        connection.close()
+
+    created = []
+    barrier = threading.Barrier(2)
+    threads = [threading.Thread(target=enqueue) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert created == [Chore.objects.get().id]

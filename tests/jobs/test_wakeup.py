@@ -1,0 +1,83 @@
+import time
+
+import pytest
+from django.db import OperationalError, connection, transaction
+
+from jobs import queue, wakeup
+from jobs.wakeup import Listener
+from tests.testapp.models import NoopJob
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres]
+
+
+@pytest.fixture(autouse=True)
+def no_recent_notice(monkeypatch):
+    monkeypatch.setattr(wakeup, "_last_notice", 0.0)
+
+
+@pytest.fixture
+def woken():
+    calls = []
+    listener = Listener(lambda: calls.append(time.monotonic()))
+    listener.start()
+    wait_for(calls, 1)  # it calls once when it begins to listen
+    calls.clear()
+    yield calls
+    listener.stopped.set()
+    listener.join()
+
+
+def test_a_committed_job_wakes_the_workers(woken):
+    queue.enqueue([NoopJob()])
+
+    wait_for(woken, 1)
+
+
+def test_nobody_is_woken_before_the_commit(woken):
+    with transaction.atomic():
+        queue.enqueue([NoopJob()])
+        time.sleep(0.1)
+        assert woken == []
+
+    wait_for(woken, 1)
+
+
+def test_many_commits_in_a_row_are_few_notices(woken):
+    for _ in range(50):
+        queue.enqueue([NoopJob()])
+
+    wait_for(woken, 1)
+    assert len(woken) < 50
+
+
+def test_a_wake_up_that_fails_does_not_fail_the_commit(monkeypatch):
+    def fail():
+        raise OperationalError("no connection")
+
+    monkeypatch.setattr(wakeup, "_notify", fail)
+
+    queue.enqueue([NoopJob()])
+
+    assert NoopJob.objects.count() == 1
+
+
+def test_a_listener_whose_connection_was_ended_listens_again(woken):
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE query = 'LISTEN jobs' AND datname = current_database()"
+        )
+    wait_for(woken, 1)
+    woken.clear()
+    wakeup._last_notice = 0.0
+
+    queue.enqueue([NoopJob()])
+
+    wait_for(woken, 1)
+
+
+def wait_for(calls, number):
+    deadline = time.monotonic() + 10
+    while len(calls) < number:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)

@@ -1,0 +1,233 @@
+"""A worker in this process: what it does with jobs that end in every way."""
+
+import threading
+import time
+from datetime import timedelta
+
+import pytest
+from django.db.models import Max, Min
+from django.db.models.functions import Now
+
+from jobs import queue
+from jobs.models import Attempt, Status
+from jobs.models import Worker as WorkerRow
+from jobs.worker import Worker
+from tests.jobs.conftest import expire_lease, new_chore
+from tests.testapp.models import Chore, Effect, Hooked, NoopJob
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def drain(*models, **options):
+    worker = Worker(models or [Chore], **options)
+    assert worker.run(drain=True) == 0
+    return worker
+
+
+@pytest.mark.parametrize(
+    ("script", "status", "attempts"),
+    [
+        ("", "succeeded", 0),
+        ("fail", "failed", 3),
+        ("fail_for_good", "failed", 1),
+        ("snooze", "queued", 0),
+        ("cancel", "canceled", 0),
+        ("wait_for_provider", "queued", 0),
+        ("exit", "failed", 3),
+        ("interrupt", "failed", 3),
+    ],
+)
+def test_a_job_ends_as_its_perform_says(script, status, attempts, monkeypatch):
+    monkeypatch.setattr(Chore, "backoff_base", timedelta(0))
+    new_chore("sweep", script=script)
+
+    drain()
+
+    row = Chore.objects.get()
+    assert (row.status, row.attempts) == (status, attempts)
+
+
+def test_a_drained_queue_is_empty():
+    queue.enqueue(NoopJob() for _ in range(1000))
+
+    drain(NoopJob, slots=4)
+
+    assert NoopJob.objects.filter(status=Status.SUCCEEDED).count() == 1000
+    assert Attempt.objects.count() == 1000
+
+
+def test_jobs_run_side_by_side():
+    for name in "abcd":
+        new_chore(name, seconds=0.3)
+
+    drain(slots=4)
+
+    attempts = Attempt.objects.aggregate(Max("started_at"), Min("ended_at"))
+    assert attempts["started_at__max"] < attempts["ended_at__min"]
+
+
+def test_all_models_get_their_turn():
+    queue.enqueue(NoopJob() for _ in range(20))
+    queue.enqueue(Hooked(name=str(number)) for number in range(20))
+
+    worker = Worker([NoopJob, Hooked], slots=4)
+    worker.claim()
+
+    kinds = [type(run.job) for run in worker.runs.values()]
+    assert kinds.count(NoopJob) == kinds.count(Hooked) == 2
+
+
+def test_only_the_chosen_models_are_run(chore):
+    queue.enqueue([NoopJob()])
+
+    drain(NoopJob)
+
+    assert Chore.objects.get().status == Status.QUEUED
+
+
+def test_slow_jobs_are_not_held_beyond_the_slots():
+    worker = Worker([Chore], slots=2)
+    worker.seconds[Chore] = 20.0
+
+    assert worker.room(Chore) == 2
+
+
+def test_quick_jobs_are_claimed_ahead():
+    worker = Worker([Chore], slots=2, batch=100)
+    worker.seconds[Chore] = 0.00001
+
+    assert worker.room(Chore) == 102
+
+
+def test_jobs_with_a_provider_are_never_held_beyond_the_slots(monkeypatch):
+    monkeypatch.setattr(Chore, "provider_name", classmethod(lambda cls: "painter"))
+    worker = Worker([Chore], slots=2)
+    worker.seconds[Chore] = 0.00001
+
+    assert worker.room(Chore) == 2
+
+
+def test_a_job_past_its_timeout_is_given_up(monkeypatch):
+    monkeypatch.setattr(Chore, "timeout", timedelta(seconds=0.2))
+    new_chore("sweep", script="hang", max_attempts=1)
+
+    worker = drain()
+
+    assert Chore.objects.get().error_kind == "TimedOut"
+    assert Attempt.objects.get().outcome == "timed_out"
+    assert worker.crew.written_off == 1
+
+
+def test_too_many_hung_threads_end_the_worker(monkeypatch):
+    monkeypatch.setattr(Chore, "timeout", timedelta(seconds=0.2))
+    for name in "abcd":
+        new_chore(name, script="hang", max_attempts=1)
+
+    assert Worker([Chore], slots=2).run() == 1
+
+
+def test_a_dead_workers_job_is_rescued_and_done(slow_worker, chore):
+    expire_lease(slow_worker.claim_one())
+
+    with running(Worker([Chore])):
+        wait_until(lambda: Chore.objects.filter(status=Status.SUCCEEDED).exists())
+
+    assert Chore.objects.get().interruptions == 1
+    assert Effect.objects.count() == 1
+
+
+def test_a_suspect_runs_with_no_neighbours(chore):
+    Chore.objects.update(interruptions=2, seconds=0.3)
+    queue.enqueue(NoopJob() for _ in range(5))
+
+    drain(Chore, NoopJob)
+
+    suspect = Attempt.objects.get(kind="testapp.Chore")
+    overlapping = Attempt.objects.exclude(id=suspect.id).filter(
+        started_at__lt=suspect.ended_at, ended_at__gt=suspect.started_at
+    )
+    assert Chore.objects.get().status == Status.SUCCEEDED
+    assert not overlapping.exists()
+
+
+def test_a_canceled_run_is_told_to_stop():
+    new_chore("sweep", script="stop_when_told")
+
+    with running(Worker([Chore], lease=2)) as worker:
+        wait_until(lambda: worker.runs)
+        queue.cancel(Chore.objects.all())
+        wait_until(lambda: not worker.runs)
+
+    assert Chore.objects.get().status == Status.CANCELED
+
+
+def test_a_stopping_worker_finishes_what_runs_and_gives_back_the_rest(monkeypatch):
+    new_chore("running", seconds=0.5)
+    worker = Worker([Chore], slots=1)
+    worker.seconds[Chore] = 0.00001  # so that it claims ahead
+    with running(worker):
+        wait_until(lambda: Chore.objects.filter(status=Status.PROCESSING).exists())
+        queue.enqueue(Chore(name=f"ahead {number}") for number in range(3))
+        worker.announced = True
+        worker.event.set()
+        wait_until(lambda: len(worker.runs) == 4)
+
+    assert Chore.objects.get(name="running").status == Status.SUCCEEDED
+    assert Chore.objects.filter(status=Status.QUEUED, attempts=0).count() == 3
+
+
+def test_a_worker_is_listed_while_it_lives():
+    with running(Worker([Chore], slots=3)) as worker:
+        wait_until(WorkerRow.objects.exists)
+        row = WorkerRow.objects.get()
+        assert (row.name, row.slots, row.draining) == (worker.name, 3, False)
+        assert row.version
+
+    assert not WorkerRow.objects.exists()
+
+
+def test_workers_that_vanished_are_forgotten():
+    WorkerRow.objects.create(
+        name="ghost", slots=1, version="0", lease_expires_at=Now() - timedelta(hours=1)
+    )
+
+    with running(Worker([Chore])):
+        wait_until(lambda: not WorkerRow.objects.filter(name="ghost").exists())
+
+
+def test_an_idle_worker_asks_one_question_for_all_models(django_assert_num_queries):
+    worker = Worker([Chore, NoopJob, Hooked])
+    worker.heartbeat.beat()
+
+    with django_assert_num_queries(1):
+        worker.look()
+
+
+class running:
+    """Runs a worker in a thread of its own, and stops it in the end."""
+
+    def __init__(self, worker):
+        self.worker = worker
+        self.thread = threading.Thread(target=self.run)
+
+    def run(self):
+        from django.db import connection
+
+        self.worker.run()
+        connection.close()
+
+    def __enter__(self):
+        self.thread.start()
+        return self.worker
+
+    def __exit__(self, *_):
+        self.worker.stop()
+        self.thread.join(timeout=30)
+        assert not self.thread.is_alive()
+
+
+def wait_until(condition, seconds=15):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)

@@ -1,0 +1,158 @@
+"""Job models of the tests' own: the queue knows no other domain either."""
+
+import os
+import sys
+import time
+from datetime import timedelta
+
+from django.db import models
+
+from jobs.errors import Cancel, PermanentError, ProviderUnavailable, Snooze
+from jobs.models import Job
+
+
+class NoopJob(Job):
+    """Does nothing, as fast as it can."""
+
+    class Meta(Job.Meta):
+        db_table = "noop_jobs"
+
+    def perform(self, run):
+        pass
+
+
+class Effect(models.Model):
+    """What a job has done to the world: one row per success."""
+
+    job_id = models.UUIDField()
+    result = models.TextField()
+
+    class Meta:
+        db_table = "effects"
+
+
+class Chore(Job):
+    """Does what its `script` says; leaves one Effect when it succeeds."""
+
+    name = models.TextField()
+    script = models.TextField(db_default="")
+    seconds = models.FloatField(db_default=0)
+
+    timeout = timedelta(seconds=30)
+    backoff_base = timedelta(milliseconds=100)
+
+    class Meta(Job.Meta):
+        db_table = "chores"
+        constraints = [
+            *Job.Meta.constraints,
+            models.UniqueConstraint(fields=["name"], name="one_chore_per_name"),
+        ]
+
+    def perform(self, run):
+        return getattr(self, f"do_{self.script}", self.do_)(run)
+
+    def do_(self, run):
+        time.sleep(self.seconds)
+        return self.name
+
+    def do_fail(self, run):
+        raise ValueError(f"could not do {self.name}")
+
+    def do_fail_for_good(self, run):
+        raise PermanentError(f"will never do {self.name}")
+
+    def do_snooze(self, run):
+        raise Snooze(60)
+
+    def do_cancel(self, run):
+        raise Cancel("not needed")
+
+    def do_wait_for_provider(self, run):
+        raise ProviderUnavailable(retry_after=30)
+
+    def do_hang(self, run):
+        threading_event_nobody_sets().wait()
+
+    def do_exit(self, run):
+        sys.exit(3)
+
+    def do_interrupt(self, run):
+        raise KeyboardInterrupt
+
+    def do_die(self, run):
+        os._exit(9)
+
+    def do_query_then_wait(self, run):
+        Effect.objects.filter(job_id=self.id).exists()
+        with run.step("wait"):
+            time.sleep(self.seconds)
+        return self.name
+
+    def do_sign(self, run):
+        run.progress(0, 1, "begun")
+        time.sleep(self.seconds)
+        return os.getpid()
+
+    def do_stop_when_told(self, run):
+        run.progress(0, 1, "begun")
+        while not run.should_stop:
+            time.sleep(0.05)
+        run.check()
+
+    def on_success(self, result):
+        Effect.objects.create(job_id=self.id, result=str(result))
+
+    def on_failure(self, error):
+        HookCall.objects.create(job_id=self.id, hook="on_failure")
+
+
+def threading_event_nobody_sets():
+    import threading
+
+    return threading.Event()
+
+
+class Hooked(Job):
+    """Notes every hook that runs, and raises in those it is told to."""
+
+    name = models.TextField(unique=True)
+    fails = models.BooleanField(db_default=False)
+    raises_in = models.TextField(db_default="")
+
+    max_attempts = models.IntegerField(db_default=2)
+
+    class Meta(Job.Meta):
+        db_table = "hooked_jobs"
+
+    def perform(self, run):
+        if self.fails:
+            raise ValueError("told to fail")
+        return "done"
+
+    def note(self, hook):
+        HookCall.objects.create(job_id=self.id, hook=hook)
+        if hook in self.raises_in.split():
+            raise RuntimeError(f"{hook} was told to raise")
+
+    def on_start(self):
+        self.note("on_start")
+
+    def on_success(self, result):
+        self.note("on_success")
+
+    def on_failure(self, error):
+        self.note("on_failure")
+
+    def on_requeue(self):
+        self.note("on_requeue")
+
+    def on_cancel(self):
+        self.note("on_cancel")
+
+
+class HookCall(models.Model):
+    job_id = models.UUIDField()
+    hook = models.TextField()
+
+    class Meta:
+        db_table = "hook_calls"
