@@ -63,7 +63,7 @@ def insert_missing(rows: list[Any]) -> list[UUID]:
     fields = [
         field
         for field in model._meta.concrete_fields
-        if any(_is_given(getattr(row, field.attname)) for row in rows)
+        if any(_is_given(getattr(row, field.attname), field) for row in rows)
     ]
     size = connection.ops.bulk_batch_size(fields, rows) or len(rows)
     batches = [rows[start : start + size] for start in range(0, len(rows), size)]
@@ -83,8 +83,8 @@ def _insert(model: type[Any], fields: list[Any], rows: list[Any]) -> list[UUID]:
         return [model._meta.pk.to_python(id) for (id,) in cursor.fetchall()]
 
 
-def _is_given(value: object) -> bool:
-    return value is not None and not isinstance(value, DatabaseDefault)
+def _is_given(value: object, field: Any) -> bool:
+    return not (value is None or value == field.default or isinstance(value, DatabaseDefault))
 
 
 def own_connection() -> None:
@@ -110,8 +110,9 @@ def share_pool() -> None:
 
 def give_back() -> None:
     """Return this thread's connection to the pool, unless a transaction needs it."""
-    if not connection.in_atomic_block:
-        connection.close()
+    own = connections[DEFAULT_DB_ALIAS]
+    if own.connection is not None and not own.in_atomic_block:
+        own.close()
 
 
 def is_lost() -> bool:

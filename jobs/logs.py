@@ -5,34 +5,41 @@ Every line written within `about(job, worker)` says which run it belongs to.
 
 import json
 import logging
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # logging is set up before models can be imported
     from jobs.models import Job
 
-_context: ContextVar[Mapping[str, object]] = ContextVar("run", default=MappingProxyType({}))
+_subject: ContextVar[tuple["Job", str] | None] = ContextVar("subject", default=None)
 
 
-@contextmanager
-def about(job: "Job", worker: str) -> Iterator[None]:
-    token = _context.set(
-        {
-            "job": job._meta.label,
-            "id": str(job.pk),
-            "epoch": job.epoch,
-            "attempt": job.attempts + 1,
-            "worker": worker,
-        }
-    )
-    try:
-        yield
-    finally:
-        _context.reset(token)
+class about:  # reads as a word in a with statement
+    """Within it, every line says that it is about this job, held by this worker."""
+
+    def __init__(self, job: "Job", worker: str) -> None:
+        self.subject = (job, worker)
+
+    def __enter__(self) -> None:
+        self.token = _subject.set(self.subject)
+
+    def __exit__(self, *_: object) -> None:
+        _subject.reset(self.token)
+
+
+def _facts() -> dict[str, object]:
+    subject = _subject.get()
+    if subject is None:
+        return {}
+    job, worker = subject
+    return {
+        "job": job._meta.label,
+        "id": str(job.pk),
+        "epoch": job.epoch,
+        "attempt": job.attempts + 1,
+        "worker": worker,
+    }
 
 
 class TextFormatter(logging.Formatter):
@@ -42,7 +49,7 @@ class TextFormatter(logging.Formatter):
     def formatMessage(self, record: logging.LogRecord) -> str:
         # One event, one line: a newline in somebody's error text starts no line of its own.
         line = super().formatMessage(record).replace("\n", "\\n")
-        facts = " ".join(f"{name}={value}" for name, value in _context.get().items())
+        facts = " ".join(f"{name}={value}" for name, value in _facts().items())
         return f"{line}  {facts}" if facts else line
 
 
@@ -53,7 +60,7 @@ class JsonFormatter(logging.Formatter):
             "level": record.levelname,
             "logger": record.name,
             "message": record.getMessage(),
-            **_context.get(),
+            **_facts(),
         }
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)

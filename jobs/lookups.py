@@ -18,7 +18,7 @@ class AnyOf(Lookup):
     ) -> tuple[str, tuple[Any, ...]]:
         column, parameters = self.process_lhs(compiler, connection)
         # As text: psycopg takes several times as long to adapt a list of UUIDs.
-        ids = "{" + ",".join(map(str, self.rhs)) + "}"
+        ids = "{" + ",".join([id.hex for id in self.rhs]) + "}"
         return f"{column} = ANY(%s::uuid[])", (*parameters, ids)
 
     def as_sqlite(

@@ -88,14 +88,17 @@ class Job(models.Model):
     """A piece of work, kept as a row: subclass it, add columns, write `perform`."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    status = models.TextField(choices=Status.choices, db_default=Status.QUEUED)
-    priority = models.SmallIntegerField(db_default=0, help_text="lower first")
+    # Every default stands in the database too: a row inserted by plain SQL is a good job.
+    status = models.TextField(
+        choices=Status.choices, default=Status.QUEUED, db_default=Status.QUEUED
+    )
+    priority = models.SmallIntegerField(default=0, db_default=0, help_text="lower first")
     run_after = models.DateTimeField(db_default=Now())
-    attempts = models.IntegerField(db_default=0)
-    max_attempts = models.IntegerField(db_default=3)
-    interruptions = models.IntegerField(db_default=0)
+    attempts = models.IntegerField(default=0, db_default=0)
+    max_attempts = models.IntegerField(default=3, db_default=3)
+    interruptions = models.IntegerField(default=0, db_default=0)
     unavailable_since = models.DateTimeField(null=True, blank=True)
-    epoch = models.IntegerField(db_default=0)
+    epoch = models.IntegerField(default=0, db_default=0)
     locked_at = models.DateTimeField(null=True, blank=True)
     locked_by = models.TextField(null=True, blank=True)  # noqa: DJ001 (NULL: nobody)
     lease_expires_at = models.DateTimeField(null=True, blank=True)

@@ -22,7 +22,7 @@ def tune(sender: AppConfig, using: str, **_: Any) -> None:
             table = connection.ops.quote_name(model._meta.db_table)
             with connection.cursor() as cursor:
                 cursor.execute(
-                    f"ALTER TABLE {table} SET (fillfactor = 70,"
+                    f"ALTER TABLE IF EXISTS {table} SET (fillfactor = 70,"
                     " autovacuum_vacuum_scale_factor = 0.02,"
                     " autovacuum_analyze_scale_factor = 0.02)"
                 )

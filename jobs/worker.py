@@ -227,6 +227,8 @@ class Worker:
             questions[model, "due"] = Exists(due.trusted())
             questions[model, "suspect"] = Exists(due.suspect())
             questions[model, "expired"] = Exists(model.objects.expired())
+        if not questions:
+            return {}
         me = models.Worker.objects.filter(name=self.name).order_by()
         answers = me.values_list(*questions.values()).first()
         # Before the first beat our row is not there: then look at everything.

@@ -56,6 +56,12 @@ def test_a_drained_queue_is_empty():
     assert Attempt.objects.count() == 1000
 
 
+def test_a_worker_without_job_models_has_nothing_to_do():
+    worker = Worker([])
+
+    assert worker.run(drain=True) == 0
+
+
 def test_jobs_run_side_by_side():
     for name in "abcd":
         new_chore(name, seconds=0.3)

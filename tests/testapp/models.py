@@ -119,7 +119,7 @@ class Hooked(Job):
     fails = models.BooleanField(db_default=False)
     raises_in = models.TextField(db_default="")
 
-    max_attempts = models.IntegerField(db_default=2)
+    max_attempts = models.IntegerField(default=2, db_default=2)
 
     class Meta(Job.Meta):
         db_table = "hooked_jobs"

@@ -1,3 +1,4 @@
+import gc
 import logging
 import signal
 import sys
@@ -52,6 +53,9 @@ class Command(BaseCommand):
         signal.signal(signal.SIGINT, worker.stop)
         database.share_pool()
         database.own_connection()
+        # What was loaded so far is never garbage: don't look through it again and again.
+        gc.freeze()
+        gc.set_threshold(10_000)
         sys.exit(worker.run(drain=options["drain"]))
 
 
