@@ -34,7 +34,7 @@ check: $(READY) .env ## Lint, types, imports, migrations, deployment
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
-	@$(BIN)/python manage.py makemigrations --check --dry-run
+	@DATABASE_URL=sqlite://:memory: $(BIN)/python manage.py makemigrations --check --dry-run
 	@$(SERVER) $(BIN)/python manage.py check --deploy --fail-level WARNING
 
 .PHONY: bench

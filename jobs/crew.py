@@ -25,7 +25,7 @@ class Crew:
         self.size = size
         self.worker = worker
         self.wake = wake
-        self.written_off = 0
+        self.written_off: set[Run] = set()
         self._threads = 0
         self._todo: SimpleQueue[Run] = SimpleQueue()
         self._ended: deque[tuple[Run, End]] = deque()
@@ -39,8 +39,8 @@ class Crew:
     def take_ended(self) -> list[tuple[Run, End]]:
         return [self._ended.popleft() for _ in range(len(self._ended))]
 
-    def write_off(self) -> None:
-        self.written_off += 1
+    def write_off(self, run: Run) -> None:
+        self.written_off.add(run)
         self._add_thread()
 
     def _add_thread(self) -> None:
@@ -53,7 +53,7 @@ class Crew:
                 continue  # taken back meanwhile
             end = perform(run, self.worker)
             if not run.end_once():
-                self.written_off -= 1
+                self.written_off.discard(run)
                 return
             self._ended.append((run, end))
             self.wake()
@@ -76,5 +76,5 @@ def perform(run: Run, worker: str) -> End:
 def _blame(error: BaseException) -> BaseException:
     """A database that went away is not the job's fault."""
     if isinstance(error, OperationalError | InterfaceError) and database.is_lost():
-        return ProviderUnavailable(reason=f"The database was lost: {error}")
+        return ProviderUnavailable(retry_after=2, reason=f"The database was lost: {error}")
     return error

@@ -3,6 +3,8 @@
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from queue import Empty, SimpleQueue
 
 from django.db import connection, transaction
 
@@ -29,6 +31,27 @@ def _notify() -> None:
     _last_notice = time.monotonic()
     with connection.cursor() as cursor:
         cursor.execute("NOTIFY jobs")
+
+
+class Bell:
+    """Wakes the thread that waits for it. A signal handler may ring it at any moment.
+
+    Not so an Event, which has a lock: a handler that interrupts its own thread while that
+    holds the lock waits for it for ever.
+    """
+
+    def __init__(self) -> None:
+        self._rings: SimpleQueue[None] = SimpleQueue()
+
+    def ring(self) -> None:
+        self._rings.put(None)
+
+    def wait(self, seconds: float) -> None:
+        """Return at the first ring, or after so long; all rings until then have been heard."""
+        with suppress(Empty):
+            self._rings.get(timeout=seconds)
+            while True:
+                self._rings.get_nowait()
 
 
 class Listener(threading.Thread):

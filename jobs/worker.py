@@ -6,7 +6,6 @@ import os
 import random
 import secrets
 import socket
-import threading
 import time
 from collections import defaultdict, deque
 from collections.abc import Sequence
@@ -34,7 +33,7 @@ class Worker:
     """One process's share of the work.
 
     This thread alone claims and settles. Others perform (crew), beat (heartbeat), listen
-    (wakeup) and watch (watchdog); they leave word here and call `wake`.
+    (wakeup) and watch (watchdog); they leave word here and ring the bell.
     """
 
     def __init__(
@@ -69,13 +68,13 @@ class Worker:
         self.stop_at = math.inf
         self.exit_code = 0
 
-        self.event = threading.Event()
+        self.bell = wakeup.Bell()
         self.watchdog = Watchdog(lease)
         self.heartbeat = Heartbeat(
             self.name, slots, self.lease, lambda: list(self.runs.values()), self.watchdog
         )
         self.listener = wakeup.Listener(self.hear)
-        self.crew = Crew(slots, self.name, self.event.set)
+        self.crew = Crew(slots, self.name, self.bell.ring)
         self.outage = database.Outage()
 
     def run(self, *, drain: bool = False) -> int:
@@ -94,8 +93,7 @@ class Worker:
         return self.exit_code
 
     def turn(self) -> None:
-        self.event.wait(max(0.0, self.next_moment() - time.monotonic()))
-        self.event.clear()
+        self.bell.wait(max(0.0, self.next_moment() - time.monotonic()))
         self.collect()
         if time.monotonic() < self.retry_at:
             return
@@ -124,12 +122,12 @@ class Worker:
     def stop(self, *_: object) -> None:
         """Once: finish what runs. Twice: give it back now. Called by signals."""
         self.stop_requests += 1
-        self.event.set()
+        self.bell.ring()
 
     def hear(self) -> None:
         """Jobs were announced. Called by the listener's thread."""
         self.announced = True
-        self.event.set()
+        self.bell.ring()
 
     # collect: what has ended since the last turn, by itself or because we give it up
 
@@ -140,11 +138,11 @@ class Worker:
         now = time.monotonic()
         for run in [run for run in self.runs.values() if now > run.deadline]:
             if run.end_once():
-                self.crew.write_off()
+                self.crew.write_off(run)
                 error = TimedOut(f"Still running after {type(run.job).timeout}.")
                 self.end(run, outcomes.failure(run.job, error, Outcome.TIMED_OUT))
-        if self.crew.written_off > self.slots and not self.exit_code:
-            log.critical("%d threads hang: ending.", self.crew.written_off)
+        if len(self.crew.written_off) > self.slots and not self.exit_code:
+            log.critical("%d threads hang: ending.", len(self.crew.written_off))
             self.exit_code = 1
             self.stop_requests += 2
         if self.stop_requests:

@@ -27,7 +27,7 @@ def tmp():
 def checkout(tmp):
     """The project as it is just after cloning: no .env, no database."""
     for name in ["config", "jobs"]:
-        shutil.copytree(ROOT / name, tmp / name)
+        shutil.copytree(ROOT / name, tmp / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "manage.py", tmp)
     return tmp
 

@@ -1,0 +1,314 @@
+"""Real worker processes on the test's database, and how to wait for what they do."""
+
+import os
+import random
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.db import DatabaseError, connection, connections
+from django.db.models.functions import Now
+
+from config.embedded.server import NAME, PORT, USER, Server
+from jobs import queue
+from jobs.models import Attempt, Status, Worker
+from tests.testapp.models import Chore, Effect
+
+ROOT = Path(__file__).parents[2]
+LEASE = 2
+OVERDUE = timedelta(seconds=5)  # no claim outlives its lease by more than this
+RUN_COMMAND = "\nimport sys, django.core.management as m; m.execute_from_command_line(sys.argv)"
+
+
+def prelude(code):
+    """Code for a worker process to run before its command, with Django set up."""
+    return (
+        "import django; django.setup(); from datetime import timedelta; "
+        f"from jobs.worker import Worker; from tests.testapp.models import Chore; {code}"
+    )
+
+
+# Starting and ending
+
+
+class WorkerProcess:
+    """`manage.py runworker` on the database that this process uses."""
+
+    def __init__(self, log, *options, before="", url="", lease=LEASE, slots=4):
+        self.log_file = log
+        script = ["-c", before + RUN_COMMAND] if before else ["manage.py"]
+        defaults = ["--poll=0.2", f"--lease={lease}", f"--max-concurrent={slots}"]
+        with log.open("wb") as stderr:
+            self.process = subprocess.Popen(
+                [sys.executable, *script, "runworker", *defaults, *options],
+                cwd=ROOT,
+                env=os.environ | environment() | ({"DATABASE_URL": url} if url else {}),
+                stdin=subprocess.DEVNULL,
+                stderr=stderr,
+            )
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def terminate(self):
+        self.process.terminate()
+
+    def pause(self):
+        """Freeze it, but on SQLite not while it holds the lock of the whole database."""
+        self.process.send_signal(signal.SIGSTOP)
+        while not is_writable():
+            self.resume()
+            time.sleep(0.01)
+            self.process.send_signal(signal.SIGSTOP)
+
+    def resume(self):
+        self.process.send_signal(signal.SIGCONT)
+
+    def exit_code(self, within=20):
+        return self.process.wait(within)
+
+    @property
+    def has_ended(self):
+        return self.process.poll() is not None
+
+    @property
+    def log(self):
+        return self.log_file.read_text()
+
+    @property
+    def is_listed(self):
+        return Worker.objects.filter(name__contains=f":{self.process.pid}:").exists()
+
+    @property
+    def jobs(self):
+        """What it holds."""
+        return Chore.objects.filter(locked_by__contains=f":{self.process.pid}:")
+
+
+@pytest.fixture
+def start(transactional_db, tmp_path):
+    """Start a worker process; all of them are gone in the end."""
+    started = []
+
+    def start(*options, **how):
+        worker = WorkerProcess(tmp_path / f"worker-{len(started)}.log", *options, **how)
+        started.append(worker)
+        return worker
+
+    yield start
+    for worker in started:
+        worker.kill()
+        print(f"--- {worker.log_file.name}, exit code {worker.exit_code()}\n{worker.log}")
+
+
+def environment():
+    """How another process reaches the database that this one is connected to."""
+    to = connection.settings_dict
+    if connection.vendor == "sqlite":
+        url = f"sqlite:///{to['NAME']}"
+    elif to["HOST"].startswith("/"):
+        url = f"postgresql:///{to['HOST']}/{to['NAME']}"
+    else:
+        url = f"postgresql://{to['HOST']}/{to['NAME']}"
+    variables = {
+        "DJANGO_SETTINGS_MODULE": "tests.settings",
+        "DATABASE_URL": url,
+        "PGUSER": to["USER"],
+        "PGPASSWORD": to["PASSWORD"],
+        "PGPORT": str(to["PORT"]),
+    }
+    return {name: value for name, value in variables.items() if value}
+
+
+def is_writable():
+    if connection.vendor != "sqlite":
+        return True
+    other = sqlite3.connect(connection.settings_dict["NAME"], timeout=0.1, isolation_level=None)
+    try:
+        other.execute("BEGIN IMMEDIATE")
+        return True
+    except sqlite3.OperationalError:
+        return False
+    finally:
+        other.close()
+
+
+# Asking and waiting
+
+
+def wait_until(condition, within=30):
+    """Wait for something to become true, whether or not the database can be asked meanwhile."""
+    give_up = time.monotonic() + within
+    while True:
+        try:
+            if answer := condition():
+                return answer
+        except DatabaseError:
+            connection.close()
+        if time.monotonic() > give_up:
+            pytest.fail(f"Not within {within} s; the jobs are {statuses()}.", pytrace=True)
+        time.sleep(0.02)
+
+
+def enqueue_chores(count, seconds=0.0, script="", **columns):
+    """Enqueue jobs that take about so long, in no transaction; returns their ids."""
+    return queue.enqueue(
+        Chore(
+            name=f"{script or 'chore'} {random.getrandbits(64)}",
+            script=script,
+            seconds=seconds,
+            **columns,
+        )
+        for _ in range(count)
+    )
+
+
+def statuses():
+    """How many jobs there are in which status."""
+    return Counter(Chore.objects.values_list("status", flat=True))
+
+
+def count_processing():
+    return Chore.objects.filter(status=Status.PROCESSING).count()
+
+
+def count_begun():
+    """How many jobs have said that they are being performed: those that sign or listen."""
+    return Chore.objects.filter(progress__isnull=False).count()
+
+
+def count_effects():
+    return Effect.objects.count()
+
+
+def all_ended():
+    return not Chore.objects.filter(status__in=[Status.QUEUED, Status.PROCESSING]).exists()
+
+
+def all_ended_in_time():
+    """Whether every job has ended; until then no claim outlives its lease for long."""
+    held = Chore.objects.filter(status=Status.PROCESSING)
+    assert not held.filter(lease_expires_at__lt=Now() - OVERDUE).exists()
+    return all_ended()
+
+
+def outcomes_of(job_id):
+    """How its claims ended, in order."""
+    attempts = Attempt.objects.filter(job_id=job_id).order_by("epoch")
+    return list(attempts.values_list("outcome", flat=True))
+
+
+def assert_each_done_once(ids):
+    """Nothing lost, nothing done twice, and the history says the same."""
+    assert statuses() == {Status.SUCCEEDED: len(ids)}
+    assert Counter(Effect.objects.values_list("job_id", flat=True)) == Counter(ids)
+    successes = Attempt.objects.filter(outcome="succeeded")
+    assert Counter(successes.values_list("job_id", flat=True)) == Counter(ids)
+    claims = Counter(Attempt.objects.values_list("job_id", "epoch"))
+    assert set(claims.values()) == {1}
+
+
+# Databases that can be broken
+
+
+@pytest.fixture
+def cluster(transactional_db):
+    """A durable PostgreSQL of the test's own, which this process uses as its database.
+
+    To be named before `start`, so that it ends after the workers.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="tabie-"))
+    folder.chmod(0o755)
+    server = Server(folder / "pg", durable=True)
+    usual = connections["default"]
+    try:
+        server.start()
+        own = {"HOST": str(server.sockets), "PORT": PORT, "USER": USER, "NAME": NAME}
+        connections["default"] = type(usual)(usual.settings_dict | own, "default")
+        migrate()
+        yield server
+    finally:
+        connections["default"].close()
+        connections["default"] = usual
+        server.stop()
+        shutil.rmtree(folder)
+
+
+def migrate():
+    subprocess.run(
+        [sys.executable, "manage.py", "migrate", "--run-syncdb", "--verbosity=0"],
+        cwd=ROOT,
+        env=os.environ | environment(),
+        check=True,
+    )
+
+
+def crash(server):
+    """End a PostgreSQL as `pg_ctl stop -m immediate` does."""
+    os.kill(server.pid(), signal.SIGQUIT)
+    wait_until(lambda: server.pid() is None)
+    connection.close()
+
+
+class Proxy:
+    """A way to PostgreSQL over TCP that can go silent without closing a connection."""
+
+    def __init__(self):
+        self.is_silent = False
+        self.sockets = []
+        self.door = socket.create_server(("127.0.0.1", 0))
+        self.sockets.append(self.door)
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    @property
+    def url(self):
+        port = self.door.getsockname()[1]
+        return f"postgresql://127.0.0.1:{port}/{connection.settings_dict['NAME']}"
+
+    def accept(self):
+        to = connections.settings["default"]
+        with suppress(OSError):
+            while True:
+                client, _ = self.door.accept()
+                if to["HOST"].startswith("/"):
+                    server = socket.socket(socket.AF_UNIX)
+                    server.connect(f"{to['HOST']}/.s.PGSQL.{to['PORT'] or 5432}")
+                else:
+                    server = socket.create_connection((to["HOST"], to["PORT"] or 5432))
+                self.sockets += [client, server]
+                for pair in [(client, server), (server, client)]:
+                    threading.Thread(target=self.pass_on, args=pair, daemon=True).start()
+
+    def pass_on(self, source, target):
+        with suppress(OSError):
+            while data := source.recv(65536):
+                if self.is_silent:
+                    return
+                target.sendall(data)
+            if not self.is_silent:
+                target.shutdown(socket.SHUT_RDWR)
+
+    def close(self):
+        for each in self.sockets:
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+            each.close()
+
+
+@pytest.fixture
+def proxy(transactional_db):
+    proxy = Proxy()
+    yield proxy
+    proxy.close()

@@ -1,0 +1,110 @@
+import time
+
+import pytest
+from django.db import connection
+
+from jobs.heartbeat import BLOCKED
+from tests.jobs import processes
+from tests.jobs.processes import (
+    LEASE,
+    all_ended,
+    all_ended_in_time,
+    assert_each_done_once,
+    count_effects,
+    count_processing,
+    crash,
+    enqueue_chores,
+    outcomes_of,
+    prelude,
+    wait_until,
+)
+from tests.testapp.models import Chore
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres]
+cluster, proxy, start = processes.cluster, processes.proxy, processes.start
+
+OUTAGE = 3  # seconds
+# A job that found no database comes back after a part of this.
+COME_BACK_SOON = prelude("Chore.backoff_cap = timedelta(seconds=10)")
+
+
+def test_a_worker_comes_back_by_itself_after_postgresql_crashed(cluster, start):
+    ids = enqueue_chores(30, seconds=0.3) + enqueue_chores(30, 0.3, "query_then_wait")
+    worker = start(before=COME_BACK_SOON)
+    wait_until(lambda: count_effects() >= 5 and count_processing())
+
+    crash(cluster)
+    wait_until(lambda: "The database can't be used" in worker.log)
+    time.sleep(OUTAGE)
+    cluster.start()
+    wait_until(all_ended)
+
+    assert not worker.has_ended
+    assert worker.log.count("The database can't be used") == 1
+    assert worker.log.count("The database is back") == 1
+    assert_each_done_once(ids)
+    assert set(Chore.objects.values_list("attempts", flat=True)) == {0}
+
+
+def test_a_worker_started_without_a_database_says_so_once_and_begins_when_it_comes(cluster, start):
+    connection.close()
+    cluster.stop()
+
+    worker = start()
+    wait_until(lambda: "The database can't be used" in worker.log)
+    time.sleep(OUTAGE)
+    cluster.start()
+    ids = enqueue_chores(4)
+    wait_until(all_ended)
+
+    assert_each_done_once(ids)
+    assert worker.log.count("The database can't be used") == 1
+    assert "Traceback" not in worker.log
+
+
+def test_an_idle_worker_can_be_stopped_while_the_database_is_down(start, tmp_path):
+    worker = start(url=f"postgresql:///{tmp_path}/nothing")
+    wait_until(lambda: "The database can't be used" in worker.log)
+
+    worker.terminate()
+
+    assert worker.exit_code() == 0
+    assert "Traceback" not in worker.log
+
+
+def test_terminated_connections_are_replaced_and_nothing_is_lost(start):
+    ids = enqueue_chores(60, 0.2) + enqueue_chores(60, 0.2, "query_then_wait")
+    worker = start(before=COME_BACK_SOON)
+
+    for done in range(10, 110, 20):
+        wait_until(lambda done=done: count_effects() >= done)
+        terminate_other_connections()
+    wait_until(all_ended_in_time)
+
+    assert not worker.has_ended
+    assert_each_done_once(ids)
+    assert set(Chore.objects.values_list("attempts", "interruptions")) == {(0, 0)}
+
+
+def terminate_other_connections():
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+        assert cursor.fetchone()[0] > 0
+
+
+def test_a_worker_whose_connections_block_for_ever_ends_and_another_does_its_jobs(proxy, start):
+    ids = enqueue_chores(3, seconds=1)
+    blocked = start(url=proxy.url)
+    wait_until(lambda: count_processing() == 3)
+
+    proxy.is_silent = True
+    start()
+
+    assert blocked.exit_code(within=3 * LEASE) == BLOCKED
+    assert "no answer" in blocked.log
+    wait_until(all_ended_in_time)
+    assert_each_done_once(ids)
+    assert all(outcomes_of(id) == ["lost", "succeeded"] for id in ids)
