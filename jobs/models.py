@@ -63,6 +63,10 @@ class JobQuerySet(models.QuerySet["Job"]):
     def due(self) -> Self:
         return self.filter(status=Status.QUEUED, run_after__lte=Now())
 
+    def in_turn(self) -> Self:
+        """As the index ..._claim is ordered, column for column."""
+        return self.order_by("priority", "run_after", "created_at")
+
     def expired(self) -> Self:
         return self.filter(status=Status.PROCESSING, lease_expires_at__lt=Now())
 

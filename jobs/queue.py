@@ -71,7 +71,7 @@ def claim(
     try:
         return _claim(due, slots, worker, lease)
     except HookRaised:
-        ids = due.order_by("priority", "run_after", "created_at").values_list("id", flat=True)
+        ids = due.in_turn().values_list("id", flat=True)
         return [job for id in ids[:slots] for job in _claim_one(due.filter(id=id), worker, lease)]
 
 
@@ -81,9 +81,7 @@ def _claim(
     with database.transaction():
         slots = providers.room(due.model, slots)
         # SKIP LOCKED: step past rows another worker is claiming right now.
-        # Ordered as the index ..._claim, column for column.
-        ordered = due.order_by("priority", "run_after", "created_at")
-        jobs = list(ordered.select_for_update(skip_locked=True)[:slots])
+        jobs = list(due.in_turn().select_for_update(skip_locked=True)[:slots])
         if jobs:
             _move(
                 due.model.objects.with_ids([job.id for job in jobs]),

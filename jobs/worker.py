@@ -13,7 +13,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from django.db import Error, connection
-from django.db.models import Exists
+from django.db.models import Exists, Subquery
 
 from jobs import database, logs, models, outcomes, queue, wakeup
 from jobs.crew import Crew
@@ -218,11 +218,12 @@ class Worker:
                 for end in queue.rescue(model):
                     self.report(end, missed=False)
 
-    def ask(self) -> dict[tuple[type[Job], str], bool]:
-        questions = {}
+    def ask(self) -> dict[tuple[type[Job], str], object]:
+        questions: dict[tuple[type[Job], str], Subquery] = {}
         for model in self.models:
             due = model.objects.due()
-            questions[model, "due"] = Exists(due.trusted())
+            # Not EXISTS: without an order it reads the whole table when nothing is due.
+            questions[model, "due"] = Subquery(due.trusted().in_turn().values("id")[:1])
             questions[model, "suspect"] = Exists(due.suspect())
             questions[model, "expired"] = Exists(model.objects.expired())
         if not questions:

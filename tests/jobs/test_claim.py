@@ -106,7 +106,7 @@ def test_the_claim_reads_its_own_index_and_no_later_jobs():
             " SELECT gen_random_uuid(), now() + interval '1 day' FROM generate_series(1, 20000)"
         )
         cursor.execute("ANALYZE noop_jobs")
-        due = NoopJob.objects.due().trusted().order_by("priority", "run_after", "created_at")
+        due = NoopJob.objects.due().trusted().in_turn()
         plan = due.select_for_update(skip_locked=True)[:8].explain(analyze=True, buffers=True)
 
     assert "noopjob_claim" in plan

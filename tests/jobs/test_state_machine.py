@@ -82,11 +82,12 @@ def test_every_job_ends_and_nothing_is_written_twice(transactional_db, monkeypat
     run_state_machine_as_test(
         Queue,
         settings=settings(
-            max_examples=60,
+            max_examples=80,
             stateful_step_count=30,
             deadline=None,
             derandomize=False,
             print_blob=True,
+            report_multiple_bugs=False,
             suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
         ),
     )

@@ -5,6 +5,7 @@ import time
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.db.models import Max, Min
 from django.db.models.functions import Now
 
@@ -209,6 +210,29 @@ def test_an_idle_worker_asks_one_question_for_all_models(django_assert_num_queri
         worker.look()
 
 
+@pytest.mark.postgres
+def test_an_idle_look_reads_nothing_of_later_jobs():
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO noop_jobs (id, run_after)"
+            " SELECT gen_random_uuid(), now() + interval '1 day' FROM generate_series(1, 20000)"
+        )
+        cursor.execute("ANALYZE noop_jobs")
+    worker = Worker([NoopJob])
+    worker.heartbeat.beat()
+
+    seen = []
+    with connection.execute_wrapper(lambda run, *query: (seen.append(query[:2]), run(*query))[1]):
+        worker.ask()
+    [(statement, parameters)] = seen
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS) {statement}", parameters)
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+
+    assert "Seq Scan on noop_jobs" not in plan
+    assert int(plan.split("shared hit=")[1].split()[0]) < 40
+
+
 class running:
     """Runs a worker in a thread of its own, and stops it in the end."""
 
@@ -217,8 +241,6 @@ class running:
         self.thread = threading.Thread(target=self.run)
 
     def run(self):
-        from django.db import connection
-
         self.worker.run()
         connection.close()
 
