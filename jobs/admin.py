@@ -34,15 +34,18 @@ class JobAdmin(ReadOnlyAdmin):
     list_display = ["__str__", "status", "attempts", "error_kind", "run_after", "finished_at"]
     list_filter = ["status"]
     search_fields = ["=id"]
-    ordering = ["-created_at"]
+    ordering = ["-id"]  # by time: they are UUIDs of version 7
     actions = ["requeue", "cancel"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         return [*super().get_readonly_fields(request, obj), "history"]
 
+    def save_model(self, request: HttpRequest, obj: Job, form: Any, change: bool) -> None:
+        """There is nothing to edit: whoever presses Save all the same changes nothing."""
+
     @admin.action(description="Requeue selected jobs", permissions=["change"])
     def requeue(self, request: HttpRequest, jobs: QuerySet[Job]) -> None:
-        requeued, left_alone = queue.requeue(jobs)
+        requeued, left_alone = queue.requeue(jobs, by=request.user)
         self.message_user(request, f"Jobs queued again: {requeued}.", messages.SUCCESS)
         if left_alone:
             text = f"Left alone because they are waiting or running: {left_alone}."
@@ -50,7 +53,7 @@ class JobAdmin(ReadOnlyAdmin):
 
     @admin.action(description="Cancel selected jobs", permissions=["change"])
     def cancel(self, request: HttpRequest, jobs: QuerySet[Job]) -> None:
-        canceled, left_alone = queue.cancel(jobs, f"Canceled by {request.user}.")
+        canceled, left_alone = queue.cancel(jobs, f"Canceled by {request.user}.", by=request.user)
         self.message_user(request, f"Jobs canceled: {canceled}.", messages.SUCCESS)
         if left_alone:
             text = f"Left alone because they have ended: {left_alone}."

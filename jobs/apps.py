@@ -7,6 +7,7 @@ class JobsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from jobs import checks  # noqa: F401 (registers itself)
         from jobs.tables import tune
 
         post_migrate.connect(tune)

@@ -5,8 +5,6 @@ from collections import deque
 from collections.abc import Callable
 from queue import SimpleQueue
 
-from django.db import InterfaceError, OperationalError
-
 from jobs import database, logs, outcomes
 from jobs.errors import ProviderUnavailable
 from jobs.models import Outcome
@@ -40,8 +38,10 @@ class Crew:
         return [self._ended.popleft() for _ in range(len(self._ended))]
 
     def write_off(self, run: Run) -> None:
-        self.written_off.add(run)
         self._add_thread()
+        self.written_off.add(run)
+        if run.has_returned:  # in this very moment
+            self.written_off.discard(run)
 
     def _add_thread(self) -> None:
         threading.Thread(target=self._work, name="perform", daemon=True).start()
@@ -52,6 +52,7 @@ class Crew:
             if not run.begin_once():
                 continue  # taken back meanwhile
             end = perform(run, self.worker)
+            run.has_returned = True
             if not run.end_once():
                 self.written_off.discard(run)
                 return
@@ -64,17 +65,17 @@ def perform(run: Run, worker: str) -> End:
     with logs.about(run.job, worker):
         run.start()
         try:
+            run.check()
             end = End(run.job, Outcome.SUCCEEDED, result=run.job.perform(run))
         except BaseException as error:  # sys.exit() in a job must not end its thread
             end = outcomes.from_error(run.job, _blame(error))
         run.finish()
-        end.steps = run.steps
         database.give_back()
     return end
 
 
 def _blame(error: BaseException) -> BaseException:
     """A database that went away is not the job's fault."""
-    if isinstance(error, OperationalError | InterfaceError) and database.is_lost():
+    if database.was_lost(error):
         return ProviderUnavailable(retry_after=2, reason=f"The database was lost: {error}")
     return error

@@ -1,6 +1,6 @@
-"""What a job's `perform` can raise; the type decides what follows.
+"""Errors of the queue: first those that `perform` may raise, whose type decides what follows.
 
-Anything else means "try again later" and uses an attempt.
+Anything else that it raises means "try again later" and uses an attempt.
 """
 
 
@@ -38,6 +38,10 @@ class TimedOut(Exception):
 
 class Poisonous(Exception):
     """The job's worker died or vanished too often while it ran."""
+
+
+class OutOfPatience(Exception):
+    """The provider was unavailable for longer than the model's `patience`."""
 
 
 class NotEnded(Exception):

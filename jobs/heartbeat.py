@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from datetime import timedelta
 from typing import Any
 
-from django.db import Error, connection, transaction
+from django.db import Error, connection
 from django.db.models.functions import Now
 
 from jobs import __version__, database, queue
@@ -94,10 +94,12 @@ class Heartbeat(threading.Thread):
             try:
                 with self.watchdog.watch("Beating"):
                     self.beat()
-            except Error as error:
-                log.debug("No beat: %s", error)
+            except Exception as error:
+                # A database fault, most likely; but whatever it is, the beat must go on.
+                level = logging.DEBUG if isinstance(error, Error) else logging.ERROR
+                log.log(level, "No beat: %s", error, exc_info=error)
                 connection.close()
-                due_at = time.monotonic() + interval / 4
+                due_at = time.monotonic() + min(1.0, interval / 4)
         connection.close()
 
     def beat(self) -> None:
@@ -121,7 +123,7 @@ class Heartbeat(threading.Thread):
             "running": running,
             "draining": self.draining,
         }
-        with transaction.atomic():
+        with database.short_transaction(patience=self.lease / 8):
             if not Worker.objects.filter(name=self.worker).update(**facts):
                 Worker.objects.create(
                     name=self.worker, slots=self.slots, version=__version__, **facts

@@ -9,10 +9,14 @@ from jobs.models import Job
 class HookRaised(Exception):
     """Rolls the transaction back; the job whose hook raised is then treated by itself."""
 
-    def __init__(self, hook: str, error: Exception) -> None:
+    def __init__(self, hook: str, error: BaseException) -> None:
         super().__init__(f"{hook} raised {error!r}")
         self.hook = hook
         self.error = error
+
+
+class SwallowedError(Exception):
+    """A hook caught a database error without a savepoint: nothing more can be committed."""
 
 
 def call(job: Job, hook: str, *arguments: Any) -> None:
@@ -20,7 +24,10 @@ def call(job: Job, hook: str, *arguments: Any) -> None:
         return
     try:
         getattr(job, hook)(*arguments)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if database.is_passing(error):
             raise
         raise HookRaised(hook, error) from error
+    if database.is_spoiled():
+        # Else the commit would roll back silently, and all would look well.
+        raise HookRaised(hook, SwallowedError(f"{hook} caught a database error: use atomic()."))

@@ -174,6 +174,16 @@ class Job(models.Model):
     def __str__(self) -> str:
         return f"{self._meta.label} {self.pk}"
 
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Insert a new job, or update the model's own columns: the others move in `queue`.
+
+        A saved copy of an old row would undo moves that were made since it was read.
+        """
+        if not self._state.adding and kwargs.get("update_fields") is None:
+            base = {field.name for field in Job._meta.fields}
+            kwargs["update_fields"] = [f.name for f in self._meta.fields if f.name not in base]
+        super().save(*args, **kwargs)
+
     @classmethod
     def provider_name(cls) -> str | None:
         """Whose limits it runs under, e.g. "gemini:some-model"; None: nobody's."""

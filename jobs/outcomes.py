@@ -10,7 +10,15 @@ from django.db.models import F
 from django.db.models.functions import Coalesce, Now
 
 from jobs import readable, retries
-from jobs.errors import Cancel, LeaseLost, PermanentError, Poisonous, ProviderUnavailable, Snooze
+from jobs.errors import (
+    Cancel,
+    LeaseLost,
+    OutOfPatience,
+    PermanentError,
+    Poisonous,
+    ProviderUnavailable,
+    Snooze,
+)
 from jobs.models import MAX_INTERRUPTIONS, Job, Outcome, Status
 
 log = logging.getLogger(__name__)
@@ -22,7 +30,7 @@ SUCCESS: Columns = {"unavailable_since": None, "last_error": None, "error_kind":
 
 @dataclass(slots=True, eq=False)
 class End:
-    """One claim's end. `job` carries the status and epoch under which it is expected."""
+    """One claim's end. `job` carries the epoch that the claim was given."""
 
     job: Job
     outcome: Outcome
@@ -30,7 +38,8 @@ class End:
     error: BaseException | None = None
     wait: timedelta = timedelta(0)
     final: bool = False  # no further attempt, however many are left
-    hooks: bool = True
+    calls_hook: bool = True
+    is_busy: bool = False  # not written, because somebody had its row locked
     steps: dict[str, int] = field(default_factory=dict)
 
     def as_history(self) -> tuple[str, str | None, str | None, str | None]:
@@ -41,14 +50,23 @@ class End:
             error, traceback = readable.message(self.error), readable.full_traceback(self.error)
         return self.outcome.value, error, traceback, json.dumps(self.steps) if self.steps else None
 
-    def spoil(self, hook: str, error: Exception) -> None:
-        """A hook raised and all was rolled back: what to write instead."""
+    def give_up(self, error: Exception) -> None:
+        """Name the reason for failing; once, however often the write is repeated."""
+        if type(self.error) is not type(error):
+            error.__cause__ = self.error
+            self.error = error
+
+    def spoil(self, what: str, error: BaseException) -> bool:
+        """All was rolled back because of this end: change what to write; False if it can't be."""
         if self.outcome == Outcome.SUCCEEDED:
             self.outcome, self.error = Outcome.FAILED, error
             self.wait = retries.backoff(type(self.job), self.job.attempts + 1)
+        elif self.calls_hook:
+            self.calls_hook = False
+            log.error("%s raised in %s; it moves without the hook", what, self.job, exc_info=error)
         else:
-            self.hooks = False
-            log.error("%s raised in %s; it moves without the hook", hook, self.job, exc_info=error)
+            return False
+        return True
 
 
 def from_error(job: Job, error: BaseException) -> End:
@@ -57,7 +75,7 @@ def from_error(job: Job, error: BaseException) -> End:
         case PermanentError():
             return End(job, Outcome.FAILED, error=error, final=True)
         case Snooze(seconds=seconds):
-            return End(job, Outcome.SNOOZED, error=error, wait=timedelta(seconds=max(seconds, 0)))
+            return End(job, Outcome.SNOOZED, error=error, wait=retries.bounded(seconds))
         case Cancel():
             return End(job, Outcome.CANCELED, error=error)
         case ProviderUnavailable(retry_after=retry_after):
@@ -103,9 +121,8 @@ def _failed(end: End, row: Any) -> tuple[Status, Columns]:
 
 def _unavailable(end: End, row: Any) -> tuple[Status, Columns]:
     """The provider's faults are bounded by time, not by count."""
-    patience = type(end.job).patience
     if row.is_impatient:
-        end.error = ProviderUnavailable(reason=f"Unavailable for {patience}: {end.error}")
+        end.give_up(OutOfPatience(f"Unavailable for {type(end.job).patience}: {end.error}"))
         return Status.FAILED, _said(end)
     since = Coalesce(F("unavailable_since"), Now())
     return Status.QUEUED, {"run_after": Now() + end.wait, "unavailable_since": since, **_said(end)}
@@ -115,7 +132,7 @@ def _lost(end: End, row: Any) -> tuple[Status, Columns]:
     interruptions = row.interruptions + 1
     columns = {"epoch": F("epoch") + 1, "interruptions": interruptions}
     if interruptions >= MAX_INTERRUPTIONS:
-        end.error = Poisonous(f"Its worker died or vanished {interruptions} times: {end.error}")
+        end.give_up(Poisonous(f"Its worker died or vanished {interruptions} times: {end.error}"))
         return Status.FAILED, columns | _said(end)
     run_after = Now() + retries.wait_after_loss(interruptions)
     return Status.QUEUED, columns | {"run_after": run_after, **_said(end)}

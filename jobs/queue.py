@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Any, TypeVar
 from uuid import UUID
 
-from django.db import DatabaseError, OperationalError
+from django.db import DatabaseError, Error, OperationalError
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
@@ -65,20 +65,19 @@ def enqueue(jobs: Iterable[Job]) -> list[UUID]:
 def claim(
     model: type[JobT], slots: int, worker: str, lease: timedelta, *, suspect: bool = False
 ) -> list[JobT]:
-    """Take up to `slots` due jobs, or one suspect: it must run alone."""
+    """Take up to `slots` due jobs; suspects, which must run alone, only when asked for."""
     due = model.objects.due()
     due = due.suspect() if suspect else due.trusted()
     try:
         return _claim(due, slots, worker, lease)
     except HookRaised:
-        ids = due.in_turn().values_list("id", flat=True)
-        return [job for id in ids[:slots] for job in _claim_one(due.filter(id=id), worker, lease)]
+        return _claim_one_by_one(due, slots, worker, lease)
 
 
 def _claim(
     due: JobQuerySet, slots: int, worker: str, lease: timedelta, *, hook: bool = True
 ) -> list[Any]:
-    with database.transaction():
+    with database.short_transaction():
         slots = providers.room(due.model, slots)
         # SKIP LOCKED: step past rows another worker is claiming right now.
         jobs = list(due.in_turn().select_for_update(skip_locked=True)[:slots])
@@ -99,13 +98,25 @@ def _claim(
     return jobs
 
 
+def _claim_one_by_one(due: JobQuerySet, slots: int, worker: str, lease: timedelta) -> list[Any]:
+    claimed: list[Any] = []
+    try:
+        for id in due.in_turn().values_list("id", flat=True)[:slots]:
+            claimed += _claim_one(due.filter(id=id), worker, lease)
+    except Error:
+        if not claimed:
+            raise
+        # What is claimed so far is ours all the same.
+    return claimed
+
+
 def _claim_one(due: JobQuerySet, worker: str, lease: timedelta) -> list[Any]:
     """Claim one job; if its on_start raises, that is an attempt."""
     try:
         return _claim(due, 1, worker, lease)
     except HookRaised as raised:
-        claimed = _claim(due, 1, worker, lease, hook=False)
-        settle([outcomes.failure(job, raised.error) for job in claimed])
+        guilty = _claim(due, 1, worker, lease, hook=False)
+        settle([outcomes.failure(job, raised.error) for job in guilty])
         return []
 
 
@@ -113,12 +124,17 @@ def _claim_one(due: JobQuerySet, worker: str, lease: timedelta) -> list[Any]:
 
 
 def beat(model: type[Job], claims: Mapping[UUID, int], lease: timedelta) -> set[UUID]:
-    """Extend the leases of these claims (id: epoch); returns the ids that are still ours."""
-    with database.transaction(statement=lease / 4):
+    """Extend the leases of these claims (id: epoch); returns the ids that are still ours.
+
+    A row that somebody has locked is not waited for, or the others' leases would run out.
+    """
+    with database.short_transaction(patience=lease / 8):
         rows = model.objects.with_ids(claims).filter(status=Status.PROCESSING)
-        held = rows.order_by("id").select_for_update().values_list("id", "epoch")
-        ours = {id for id, epoch in held if claims[id] == epoch}
+        free = rows.order_by("id").select_for_update(skip_locked=True)
+        ours = {id for id, epoch in free.values_list("id", "epoch") if claims[id] == epoch}
         rows.with_ids(ours).update(lease_expires_at=Now() + lease)
+        if len(ours) < len(claims):
+            ours = {id for id, epoch in rows.values_list("id", "epoch") if claims[id] == epoch}
     return ours
 
 
@@ -149,57 +165,68 @@ def _living(end: End, row: Any) -> bool:
     return row.status not in ENDED
 
 
-def settle(ends: list[End], expected: Situation = _held) -> list[End]:
-    """End many claims of one model in one transaction; returns those not found as expected.
+def settle(ends: list[End], expected: Situation = _held, *, wait: bool = False) -> list[End]:
+    """End many claims of one model in one transaction; returns those that were not written.
 
-    Repeatable: when the reply to a commit was lost, the second time has nothing to write.
+    They were not found as expected: somebody else has ended the claim. Or, if their `is_busy`
+    says so, their rows were locked and not waited for. Repeatable: when the reply to a commit
+    was lost, the second time has nothing to write.
     """
     if not ends:
         return []
     try:
-        return _settle(ends, expected)
+        return _settle(ends, expected, wait)
     except HookRaised:
         if len(ends) == 1:
-            return settle(ends, expected)  # the end now says what to write instead
-    except OperationalError:
-        raise  # not the fault of any of them: repeat all of it later
-    except DatabaseError:
+            return settle(ends, expected, wait=wait)  # the end says now what to write instead
+    except DatabaseError as error:
+        if isinstance(error, OperationalError) or database.is_lost():
+            raise  # not the fault of any of them: repeat all of it later
         if len(ends) == 1:
-            log.exception("%s can't be settled; its lease will run out", ends[0].job)
-            return ends
+            return _settle_refused(ends[0], expected, error)
     # One of them spoiled it for all: write each by itself.
-    return [missed for end in ends for missed in settle([end], expected)]
+    return [missed for end in ends for missed in settle([end], expected, wait=wait)]
 
 
-def _settle(ends: list[End], expected: Situation) -> list[End]:
+def _settle_refused(end: End, expected: Situation, error: DatabaseError) -> list[End]:
+    if end.spoil("The database", error):
+        return settle([end], expected)
+    log.error("%s can't be settled; its lease will run out", end.job, exc_info=error)
+    return [end]
+
+
+def _settle(ends: list[End], expected: Situation, wait: bool) -> list[End]:
     model = type(ends[0].job)
-    ours, missed = [], []
-    with database.transaction():
-        rows = {row.id: row for row in _lock(model, [end.job.id for end in ends])}
-        for end in ends:
-            row = rows.get(end.job.id)
-            if row and expected(end, row):
-                ours.append((end, row))
-            else:
-                missed.append(end)
+    with database.short_transaction():
+        jobs = _with_facts(model, [end.job.id for end in ends])
+        locked = jobs.order_by("id").select_for_update(skip_locked=not wait)
+        rows = {row.id: row for row in locked.values_list(*FACTS, named=True)}
+        ours = [(end, rows[end.job.id]) for end in ends if _is(expected, end, rows)]
         _write(model, ours)
+        if len(ours) == len(ends):
+            return []
+        missed = [end for end in ends if not _is(expected, end, rows)]
+        rows = {row.id: row for row in jobs.values_list(*FACTS, named=True)}
+        for end in missed:
+            end.is_busy = _is(expected, end, rows)
     return missed
 
 
-def _lock(model: type[Job], ids: list[UUID]) -> Iterable[Any]:
-    """Lock these rows in the order of their ids, and say what decides about them.
+def _is(expected: Situation, end: End, rows: Mapping[UUID, Any]) -> bool:
+    row = rows.get(end.job.id)
+    return row is not None and expected(end, row)
 
-    Questions of time are answered by the database, on its own clock.
-    """
-    jobs = model.objects.with_ids(ids).annotate(
+
+def _with_facts(model: type[Job], ids: list[UUID]) -> JobQuerySet:
+    """What decides about these jobs; questions of time are answered by the database's clock."""
+    return model.objects.with_ids(ids).annotate(
         is_expired=Q(lease_expires_at__lt=Now()),
         is_impatient=Q(unavailable_since__lt=Now() - model.patience),
     )
-    return jobs.order_by("id").select_for_update().values_list(*FACTS, named=True)
 
 
 def _write(model: type[Job], ends: list[tuple[End, Any]]) -> None:
-    """First the moves, one UPDATE for all that change alike; then the hooks; then history."""
+    """First the history, then the moves, one UPDATE for all that change alike; then the hooks."""
     moves = defaultdict(list)
     for end, row in ends:
         to, columns = outcomes.follow(end, row)
@@ -213,7 +240,7 @@ def _write(model: type[Job], ends: list[tuple[End, Any]]) -> None:
 
 
 def _call_hook_of(end: End, to: Status) -> None:
-    if not end.hooks:
+    if not end.calls_hook:
         return
     try:
         match to:
@@ -231,12 +258,13 @@ def _call_hook_of(end: End, to: Status) -> None:
 # An abandoned claim: processing -> queued, or failed when it happened too often
 
 
-def rescue(model: type[Job]) -> list[End]:
+def rescue(model: type[Job], spared: Collection[UUID] = ()) -> list[End]:
     """Take jobs back from workers whose lease is over; returns what was rescued."""
     abandoned = model.objects.expired().order_by("id")[:CHUNK]
     ends = [
         End(job, Outcome.LOST, error=LeaseLost(f"Its worker {job.locked_by} stopped beating."))
         for job in abandoned
+        if job.id not in spared
     ]
     missed = settle(ends, expected=_expired)  # another worker was quicker, or it beats again
     return [end for end in ends if end not in missed]
@@ -245,18 +273,21 @@ def rescue(model: type[Job]) -> list[End]:
 # What a person asks for: queued, processing -> canceled, and succeeded, failed, canceled -> queued
 
 
-def cancel(jobs: QuerySet[JobT], reason: str = "Canceled by a person.") -> tuple[int, int]:
+def cancel(
+    jobs: QuerySet[JobT], reason: str = "Canceled by a person.", by: object = "somebody"
+) -> tuple[int, int]:
     """Cancel what has not ended; returns how many were canceled and how many left alone."""
     canceled = left_alone = 0
     for chunk in _chunks(jobs):
         ends = [End(job, Outcome.CANCELED, error=Cancel(reason)) for job in chunk]
-        missed = settle(ends, expected=_living)
+        missed = settle(ends, expected=_living, wait=True)
         canceled += len(ends) - len(missed)
         left_alone += len(missed)
+    log.info("%s canceled by %s: %d", jobs.model._meta.label, by, canceled)
     return canceled, left_alone
 
 
-def requeue(jobs: QuerySet[JobT]) -> tuple[int, int]:
+def requeue(jobs: QuerySet[JobT], by: object = "somebody") -> tuple[int, int]:
     """Give ended jobs a new start; returns how many were queued and how many left alone."""
     requeued = total = 0
     for chunk in _chunks(jobs):
@@ -264,12 +295,13 @@ def requeue(jobs: QuerySet[JobT]) -> tuple[int, int]:
         total += len(chunk)
     if requeued:
         wakeup.announce()
+    log.info("%s requeued by %s: %d", jobs.model._meta.label, by, requeued)
     return requeued, total - requeued
 
 
 def _requeue(model: type[Job], ids: list[UUID], *, hook: bool = True) -> int:
     try:
-        with database.transaction():
+        with database.short_transaction():
             ended = model.objects.with_ids(ids).filter(status__in=ENDED)
             rows = list(ended.order_by("id").select_for_update())
             _move(

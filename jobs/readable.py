@@ -20,8 +20,9 @@ def message(error: BaseException) -> str:
 
 
 def kind(error: BaseException) -> str:
-    """The short class of an error, for grouping."""
-    return clean(getattr(error, "kind", None) or type(error).__name__, 100)
+    """The short class of an error, for grouping; it may name its own `kind`."""
+    named = getattr(error, "kind", None)
+    return clean(named if isinstance(named, str) and named else type(error).__name__, 100)
 
 
 def full_traceback(error: BaseException) -> str:
@@ -34,7 +35,7 @@ def full_traceback(error: BaseException) -> str:
 
 
 def clean(text: object, longest: int = LONGEST) -> str:
-    """Cut to so many bytes of UTF-8; what PostgreSQL can't store is replaced by `�`."""
+    """Cut to so many bytes of UTF-8; what PostgreSQL can't store is replaced."""
     # Cut first: a 10 MB text is not worth encoding whole.
     start = str(text)[:longest].replace("\x00", "�")
     whole = start.encode("utf-8", "replace")

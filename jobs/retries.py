@@ -1,9 +1,12 @@
 """How long a job waits before it is tried again."""
 
+import math
 import random
 from datetime import timedelta
 
 from jobs.models import Job
+
+YEAR = 365 * 24 * 60 * 60.0
 
 
 def backoff(model: type[Job], failures: int) -> timedelta:
@@ -13,12 +16,23 @@ def backoff(model: type[Job], failures: int) -> timedelta:
     return longest * random.random()
 
 
-def wait_for_provider(model: type[Job], retry_after: float | None) -> timedelta:
-    """What the provider asked for; without a word from it, a jittered while."""
+def wait_for_provider(model: type[Job], retry_after: object) -> timedelta:
+    """What the provider asked for and a little more; without a word from it, a jittered while."""
     if retry_after is None:
         return model.backoff_cap * random.uniform(0.05, 0.1)
-    # Bounded, so that a provider's nonsense can't put a job off for years.
-    return min(timedelta(seconds=max(retry_after, 0)), model.patience)
+    wait = bounded(retry_after, shortest=1.0) * random.uniform(1, 1.1)
+    return min(wait, model.patience)
+
+
+def bounded(seconds: object, shortest: float = 0.0) -> timedelta:
+    """Make a sensible wait of any nonsense: at most a year; what is no number is the shortest."""
+    try:
+        number = float(seconds)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        number = math.nan
+    if math.isnan(number):
+        number = shortest
+    return timedelta(seconds=min(max(number, shortest), YEAR))
 
 
 def wait_after_loss(interruptions: int) -> timedelta:

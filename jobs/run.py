@@ -1,16 +1,19 @@
 """What `perform` receives: questions it may ask and things it may tell."""
 
+import logging
 import math
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from django.db import connection
+from django.db import Error, connection
 
 from jobs import database, readable
 from jobs.errors import LeaseLost
 from jobs.models import Job, Status
+
+log = logging.getLogger(__name__)
 
 WRITE_PROGRESS_EVERY = 0.3  # seconds
 
@@ -34,10 +37,11 @@ class Run:
         self.seconds = 0.0
         self.steps: dict[str, int] = {}
         self._pulse = pulse
-        self._claimed_at = claimed_at
+        self.claimed_at = claimed_at
         self._stop_reason: str | None = None
         self._step = ""
         self._progress_at = -math.inf
+        self.has_returned = False  # from perform
         self._begin = threading.Lock()
         self._end = threading.Lock()
 
@@ -64,7 +68,7 @@ class Run:
         """
         if self.should_stop:
             raise LeaseLost(self._stop_reason or "The run is past its deadline.")
-        confirmed_at = max(self._claimed_at, self._pulse.confirmed_at)
+        confirmed_at = max(self.claimed_at, self._pulse.confirmed_at)
         if time.monotonic() - confirmed_at > self._pulse.lease * 2 / 3:
             raise LeaseLost("No beat was confirmed lately: the claim may be gone.")
 
@@ -95,7 +99,10 @@ class Run:
         held = type(self.job).objects.filter(
             id=self.job.id, epoch=self.epoch, status=Status.PROCESSING
         )
-        held.update(progress=told)
+        try:
+            held.update(progress=told)
+        except Error as error:  # not worth a run that may have cost money
+            log.debug("Progress not written: %s", error)
         database.give_back()
 
     # Two questions of the worker's threads to each other; the first who asks gets True.

@@ -7,7 +7,7 @@ import random
 import secrets
 import socket
 import time
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID
@@ -26,6 +26,7 @@ from jobs.run import Run
 log = logging.getLogger(__name__)
 
 AHEAD = 0.1  # how many seconds' worth of quick jobs is held beyond the slots
+OVERSLEPT = 2.0  # seconds after which a job claimed ahead and not begun is given back
 LOUD = (Outcome.FAILED, Outcome.TIMED_OUT, Outcome.LOST)
 
 
@@ -56,11 +57,16 @@ class Worker:
         self.grace = longest + 5 if grace is None else grace
 
         self.runs: dict[UUID, Run] = {}  # claimed and not ended
+        self.held: Counter[type[Job]] = Counter()  # how many of them are of which model
         self.ends: dict[type[Job], list[End]] = defaultdict(list)  # ended and not settled
         self.hungry = set(job_models)  # may have due jobs
         self.suspects: list[type[Job]] = []  # have a job that must run alone
         self.alone: Run | None = None
         self.seconds: dict[type[Job], float] = {}  # that a job takes, lately
+        # Hung threads may keep their connections of the pool; the others need some.
+        self.most_hung = max(2, min(slots, database.POOL_SIZE))
+        # After an outage living workers beat first, then the dead ones' jobs are rescued.
+        self.mercy = min(3.0, lease / 3)
         self.look_at = self.retry_at = -math.inf
         self.looked = False  # since something was last done
         self.announced = False
@@ -79,6 +85,7 @@ class Worker:
 
     def run(self, *, drain: bool = False) -> int:
         """Work until stopped, or with `drain` until nothing is due; returns the exit code."""
+        database.PATIENCE = min(database.PATIENCE, self.lease / 4)
         log.info("%s started: %d slots, lease %s", self.name, self.slots, self.lease)
         for thread in (self.watchdog, self.heartbeat, self.listener):
             thread.start()
@@ -110,7 +117,7 @@ class Worker:
 
     def next_moment(self) -> float:
         """When there is something to do, unless somebody wakes us before."""
-        if self.outage.since:
+        if self.outage.since is not None:
             return self.retry_at
         if self.stop_requests:
             return min(self.stop_at, time.monotonic() + self.poll)
@@ -136,12 +143,16 @@ class Worker:
             self.note_pace(run)
             self.end(run, end)
         now = time.monotonic()
-        for run in [run for run in self.runs.values() if now > run.deadline]:
-            if run.end_once():
+        for run in list(self.runs.values()):
+            if now > run.deadline and run.end_once():
                 self.crew.write_off(run)
                 error = TimedOut(f"Still running after {type(run.job).timeout}.")
                 self.end(run, outcomes.failure(run.job, error, Outcome.TIMED_OUT))
-        if len(self.crew.written_off) > self.slots and not self.exit_code:
+            elif now > run.claimed_at + OVERSLEPT and run.begin_once():
+                # Claimed ahead of jobs that turned out slow: others may have a free slot.
+                self.seconds[type(run.job)] = OVERSLEPT
+                self.end(run, release(run, "It waited too long for a free slot."))
+        if len(self.crew.written_off) >= self.most_hung and not self.exit_code:
             log.critical("%d threads hang: ending.", len(self.crew.written_off))
             self.exit_code = 1
             self.stop_requests += 2
@@ -149,9 +160,11 @@ class Worker:
             self.give_back()
 
     def end(self, run: Run, end: End) -> None:
+        end.steps = run.steps
+        self.ends[type(run.job)].append(end)
         if self.runs.get(run.job.id) is run:
             del self.runs[run.job.id]
-        self.ends[type(run.job)].append(end)
+            self.held[type(run.job)] -= 1
 
     def note_pace(self, run: Run) -> None:
         known = self.seconds.get(type(run.job), run.seconds)
@@ -165,19 +178,23 @@ class Worker:
             log.info("Stopping: up to %.0f s for what runs.", self.grace)
         if self.stop_requests > 1:
             self.stop_at = min(self.stop_at, time.monotonic())
-        error = LeaseLost("The worker is stopping.")
+        reason = "The worker is stopping."
         for run in list(self.runs.values()):
-            run.stop(str(error))
+            run.stop(reason)
             if run.begin_once() or (time.monotonic() >= self.stop_at and run.end_once()):
-                self.end(run, End(run.job, Outcome.RELEASED, error=error))
+                self.end(run, release(run, reason))
 
     # settle: write what has ended
 
     def settle(self) -> None:
         for model in list(self.ends):
             missed = queue.settle(self.ends[model])
-            for end in self.ends.pop(model):
-                self.report(end, end in missed)
+            ends = self.ends.pop(model)
+            if busy := [end for end in missed if end.is_busy]:
+                self.ends[model] = busy  # again at the next turn
+            for end in ends:
+                if end not in busy:
+                    self.report(end, end in missed)
 
     def report(self, end: End, missed: bool) -> None:
         level = logging.WARNING if missed or end.outcome in LOUD else logging.INFO
@@ -212,10 +229,12 @@ class Worker:
         self.looked = True
         found = self.ask()
         self.hungry.update(model for model in self.models if found[model, "due"])
-        self.suspects = [model for model in self.models if found[model, "suspect"]]
+        # One worker is enough to empty itself for a suspect: chance decides which.
+        if self.suspects or not self.runs or random.random() < 0.2:
+            self.suspects = [model for model in self.models if found[model, "suspect"]]
         for model in self.models:
-            if found[model, "expired"]:
-                for end in queue.rescue(model):
+            if found[model, "expired"] and now > self.outage.over_at + self.mercy:
+                for end in queue.rescue(model, spared=self.runs):
                     self.report(end, missed=False)
 
     def ask(self) -> dict[tuple[type[Job], str], object]:
@@ -228,10 +247,12 @@ class Worker:
             questions[model, "expired"] = Exists(model.objects.expired())
         if not questions:
             return {}
-        me = models.Worker.objects.filter(name=self.name).order_by()
-        answers = me.values_list(*questions.values()).first()
-        # Before the first beat our row is not there: then look at everything.
-        return dict(zip(questions, answers or [True] * len(questions), strict=True))
+        with database.short_transaction():
+            me = models.Worker.objects.filter(name=self.name).order_by()
+            answers = me.values_list(*questions.values()).first()
+        # Before the first beat our row is not there: then it is worth a try.
+        unknown = [what != "suspect" for _, what in questions]
+        return dict(zip(questions, answers or unknown, strict=True))
 
     # claim: fill the free slots
 
@@ -260,32 +281,43 @@ class Worker:
     def room(self, model: type[Job]) -> int:
         """How many jobs of this model to claim now.
 
-        Free slots; and of quick jobs without a provider, what the slots will get through in
-        the next moment, so that no slot waits for a claim. Never a few at a time of those.
+        Free slots, or a fair share of them while other models' quick jobs wait in line. And of
+        quick jobs without a provider, what the slots will get through in the next moment, so
+        that no slot waits for a claim; but never a few at a time of those.
         """
         free = self.slots - len(self.runs)
+        share = math.ceil(self.slots / max(len(self.hungry), 1)) - self.held[model]
         seconds = self.seconds.get(model)
         if seconds is None or model.provider_name() is not None:
-            return free
+            return max(free, share)
         ahead = min(self.batch, int(self.slots * AHEAD / max(seconds, 1e-6)))
-        return free + ahead if free + ahead >= ahead / 2 else 0
+        return max(share, free + ahead if free + ahead >= ahead / 2 else 0)
 
     def start(self, model: type[Job], wanted: int, *, suspect: bool = False) -> int:
         claimed_at = time.monotonic()
         jobs = queue.claim(model, wanted, self.name, self.lease, suspect=suspect)
         for job in jobs:
-            if job.id in self.runs:
-                self.runs[job.id].stop("The job was claimed anew.")
+            if old := self.runs.pop(job.id, None):
+                self.abandon(old)
             run = self.runs[job.id] = Run(job, self.heartbeat.pulse, claimed_at)
+            self.held[model] += 1
             self.crew.hand_over(run)
             self.looked = False
             self.alone = run if suspect else None
         return len(jobs)
 
+    def abandon(self, run: Run) -> None:
+        """The job was taken from us and is now ours again: the old run must not go on."""
+        self.held[type(run.job)] -= 1
+        run.stop("The job was claimed anew.")
+        if not run.begin_once() and run.end_once():
+            self.crew.write_off(run)
+
     # done?
 
     def is_done(self, drain: bool) -> bool:
         if self.runs or self.ends:
+            # Without a database we wait for it; when we should stop, for one lease.
             patience = self.stop_at + self.lease.total_seconds()
             return self.outage.since is not None and time.monotonic() > patience
         if self.stop_requests:
@@ -293,3 +325,7 @@ class Worker:
         if drain and not self.looked:
             self.look_at = -math.inf
         return drain and self.looked and not self.hungry and not self.suspects
+
+
+def release(run: Run, reason: str) -> End:
+    return End(run.job, Outcome.RELEASED, error=LeaseLost(reason))

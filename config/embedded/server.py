@@ -116,12 +116,16 @@ class Server:
         return self.check_sockets() and self.pid() is not None
 
     def pid(self) -> int | None:
-        """The server's process, unless it is dead or its number went to another program."""
+        """The server's process, unless it is dead or its number went to another program.
+
+        Or the file came with a copy of the folder: then the server is another folder's.
+        """
         try:
-            pid = int((self.data / "postmaster.pid").read_text().partition("\n")[0])
+            number, data = (self.data / "postmaster.pid").read_text().splitlines()[:2]
+            pid = int(number)
         except (OSError, ValueError):
             return None
-        return pid if _is_postgres(pid) else None
+        return pid if Path(data).resolve() == self.data.resolve() and _is_postgres(pid) else None
 
     def check_sockets(self) -> bool:
         """Refuse a socket folder that somebody else may have made; False if there is none.
@@ -133,7 +137,7 @@ class Server:
         except OSError:
             return False
         ours = found.st_uid in {os.geteuid(), self._owner()}
-        if not (ours and stat.S_ISDIR(found.st_mode) and stat.S_IMODE(found.st_mode) == 0o700):
+        if not (ours and stat.S_ISDIR(found.st_mode) and not found.st_mode & 0o077):
             raise ServerError(
                 f"{self.sockets} is not a private folder of this user: what answers there can't "
                 "be trusted. Remove it, or have it removed, and try again."

@@ -1,4 +1,5 @@
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -160,13 +161,22 @@ def test_a_stale_process_number_that_another_program_got_is_no_server(server):
     server.start()
     server.stop()
     with subprocess.Popen(["sleep", "60"]) as other:
-        (server.data / "postmaster.pid").write_text(f"{other.pid}\n")
+        (server.data / "postmaster.pid").write_text(f"{other.pid}\n{server.data}\n")
 
         server.start()
 
         assert ask(server, "SELECT 1") == 1
         assert other.poll() is None
         other.kill()
+
+
+def test_a_copied_folder_does_not_stop_the_server_of_the_original(server, tmp):
+    server.start()
+    copy = Server(tmp / "copy")
+    shutil.copytree(server.folder, copy.folder, ignore=shutil.ignore_patterns("run"))
+
+    assert not copy.stop()
+    assert server.is_running()
 
 
 def test_initdb_killed_half_way_leaves_nothing_in_the_way(server):

@@ -1,6 +1,8 @@
+import threading
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.db.models.functions import Now
 
 from jobs import outcomes, queue
@@ -61,3 +63,17 @@ def make_due(job):
     """As if its run_after had come."""
     past = Now() - timedelta(seconds=1)
     type(job).objects.filter(id=job.id).update(run_after=past)
+
+
+def in_another_thread(call):
+    """With another connection: another session of the database."""
+    result = []
+
+    def target():
+        result.append(call())
+        connection.close()
+
+    thread = threading.Thread(target=target)
+    thread.start()
+    thread.join()
+    return result[0]

@@ -94,7 +94,7 @@ def change_by(end, row):
         status,
         new_epoch=outcome in (Outcome.LOST, Outcome.CANCELED),
         outcome=outcome if row.status == Status.PROCESSING else None,
-        hook=hook if end.hooks and hook not in raising(end.job) else None,
+        hook=hook if end.calls_hook and hook not in raising(end.job) else None,
     )
 
 
@@ -112,7 +112,7 @@ def change_by_claim(row, fault):
 def meets_a_raising_hook(end, row):
     success = end.outcome == Outcome.SUCCEEDED
     hook = "on_success" if success else HOOK_OF.get(change_by(end, row).status)
-    return end.hooks and hook in raising(end.job)
+    return end.calls_hook and hook in raising(end.job)
 
 
 def raising(job):

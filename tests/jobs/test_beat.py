@@ -1,9 +1,10 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection, transaction
 
 from jobs import queue
-from tests.jobs.conftest import expire_lease, new_chore
+from tests.jobs.conftest import expire_lease, in_another_thread, new_chore
 from tests.testapp.models import Chore
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -50,3 +51,38 @@ def test_a_beat_leaves_the_rest_of_the_row_alone(worker, chore):
 
     after = Chore.objects.values().get()
     assert {name for name in after if after[name] != before[name]} == {"lease_expires_at"}
+
+
+@pytest.mark.postgres
+def test_a_row_that_somebody_has_locked_does_not_stop_the_beat_of_the_others(worker):
+    new_chore("free")
+    new_chore("locked")
+    free, locked = sorted(worker.claim(slots=2), key=lambda job: job.name)
+    claims = {free.id: free.epoch, locked.id: locked.epoch}
+
+    with transaction.atomic():
+        Chore.objects.select_for_update().get(id=locked.id)
+        ours = in_another_thread(lambda: queue.beat(Chore, claims, LONGER))
+
+    assert ours == {free.id, locked.id}
+    assert Chore.objects.get(id=free.id).lease_expires_at > (
+        Chore.objects.get(id=locked.id).lease_expires_at
+    )
+
+
+@pytest.mark.postgres
+def test_beats_touch_no_index(worker, chore):
+    job = worker.claim_one()
+    statistics = "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'chores'"
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_stat_force_next_flush()")
+        cursor.execute(statistics)
+        [(updates_before, hot_before)] = cursor.fetchall()
+        for _ in range(20):
+            queue.beat(Chore, {job.id: job.epoch}, LONGER)
+        cursor.execute("SELECT pg_stat_force_next_flush()")
+        cursor.execute(statistics)
+        [(updates, hot)] = cursor.fetchall()
+
+    assert updates - updates_before == hot - hot_before == 20

@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 
 from jobs import queue
 from jobs.models import Status
-from tests.jobs.conftest import LEASE, new_chore
+from tests.jobs.conftest import LEASE, in_another_thread, new_chore
 from tests.testapp.models import Chore, NoopJob
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -111,16 +111,3 @@ def test_the_claim_reads_its_own_index_and_no_later_jobs():
 
     assert "noopjob_claim" in plan
     assert int(plan.split("shared hit=")[1].split()[0]) < 20
-
-
-def in_another_thread(call):
-    result = []
-
-    def target():
-        result.append(call())
-        connection.close()
-
-    thread = threading.Thread(target=target)
-    thread.start()
-    thread.join()
-    return result[0]

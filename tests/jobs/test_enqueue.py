@@ -1,11 +1,11 @@
 import threading
 
 import pytest
-from django.db import connection, transaction
+from django.db import IntegrityError, connection, transaction
 
 from jobs import queue
 from jobs.models import Status
-from tests.testapp.models import Chore, NoopJob
+from tests.testapp.models import Chore, Hooked, NoopJob
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -65,6 +65,19 @@ def test_given_columns_are_kept_and_others_take_their_default():
         (0, 7),
         (-5, 3),
     ]
+
+
+def test_defaults_that_only_python_knows_are_stored():
+    queue.enqueue([Hooked(name="a")])
+
+    job = Hooked.objects.get()
+    assert (job.colour, job.max_attempts) == ("red", 2)
+    assert job.noticed_at
+
+
+def test_a_job_that_breaks_a_rule_is_an_error_and_not_skipped():
+    with pytest.raises(IntegrityError):
+        queue.enqueue([Chore(name="sweep", max_attempts=0)])
 
 
 def test_ids_are_ordered_by_time():

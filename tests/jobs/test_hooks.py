@@ -1,4 +1,8 @@
+import sys
+from contextlib import suppress
+
 import pytest
+from django.db import IntegrityError
 
 from jobs import queue
 from jobs.errors import PermanentError
@@ -107,6 +111,47 @@ def test_a_hook_that_breaks_the_transaction_spoils_only_its_own_job(worker, monk
 
     row = Hooked.objects.get()
     assert (row.status, row.attempts, row.error_kind) == (Status.QUEUED, 1, "IntegrityError")
+
+
+@pytest.mark.parametrize("hook", ["on_start", "on_success"])
+def test_a_hook_that_swallows_a_database_error_is_found_out(worker, monkeypatch, hook):
+    def swallow(self, *_):
+        with suppress(IntegrityError):
+            Hooked.objects.filter(id=self.id).update(attempts=99)
+
+    monkeypatch.setattr(Hooked, hook, swallow)
+    queue.enqueue([Hooked(name="a")])
+
+    worker.succeed(*worker.claim(Hooked))
+
+    row = Hooked.objects.get()
+    assert (row.status, row.attempts, row.error_kind) == (Status.QUEUED, 1, "SwallowedError")
+
+
+def test_a_hook_that_saves_its_job_does_not_undo_the_move(worker, monkeypatch):
+    def save(self):
+        self.colour = "blue"
+        self.save()
+
+    monkeypatch.setattr(Hooked, "on_cancel", save)
+    monkeypatch.setattr(Hooked, "on_requeue", save)
+    queue.enqueue([Hooked(name="a")])
+
+    queue.cancel(Hooked.objects.all())
+    assert Hooked.objects.get().status == Status.CANCELED
+    queue.requeue(Hooked.objects.all())
+
+    row = Hooked.objects.get()
+    assert (row.status, row.epoch, row.colour) == (Status.QUEUED, 2, "blue")
+
+
+def test_a_hook_that_exits_does_not_end_the_worker(worker, monkeypatch):
+    monkeypatch.setattr(Hooked, "on_success", lambda self, result: sys.exit(3))
+    queue.enqueue([Hooked(name="a")])
+
+    worker.succeed(worker.claim_one(Hooked))
+
+    assert Hooked.objects.get().error_kind == "SystemExit"
 
 
 def hooks():

@@ -43,7 +43,7 @@ def test_a_worker_full_of_hanging_threads_ends_for_its_supervisor(start):
     assert "threads hang" in worker.log
     assert count_processing() == 0
     timed_out = Attempt.objects.filter(outcome="timed_out").count()
-    assert timed_out > 2
+    assert timed_out >= 2
     assert Chore.objects.filter(status=Status.FAILED).count() == timed_out
     assert not worker.is_listed
     assert Chore.objects.get(id=waiting).status == Status.QUEUED

@@ -1,9 +1,11 @@
 from datetime import timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs import retries
+from jobs import outcomes, retries
+from jobs.errors import ProviderUnavailable, Snooze
 from tests.testapp.models import Chore, NoopJob
 
 
@@ -26,5 +28,16 @@ def test_each_model_has_its_own_base():
 
 def test_a_providers_wait_is_bounded():
     assert retries.wait_for_provider(NoopJob, 10**9) == NoopJob.patience
-    assert retries.wait_for_provider(NoopJob, -5) == timedelta(0)
+    assert timedelta(seconds=1) <= retries.wait_for_provider(NoopJob, -5) < timedelta(seconds=2)
     assert retries.wait_for_provider(NoopJob, None) > timedelta(0)
+
+
+@pytest.mark.parametrize(
+    "nonsense", [float("nan"), float("inf"), 1e300, -1, "Wed, 21 Oct 2026 07:28:00 GMT", None, "7"]
+)
+def test_any_nonsense_is_a_wait(nonsense):
+    job = NoopJob()
+
+    for error in (Snooze(nonsense), ProviderUnavailable(retry_after=nonsense)):
+        wait = outcomes.from_error(job, error).wait
+        assert timedelta(0) <= wait <= timedelta(days=365)

@@ -89,7 +89,7 @@ def test_a_run_should_stop_when_told_or_late(run):
 
 def test_nothing_that_costs_money_is_begun_without_a_confirmed_beat(run):
     run.check()
-    run._claimed_at = time.monotonic() - 41
+    run.claimed_at = time.monotonic() - 41
 
     with pytest.raises(LeaseLost, match="No beat"):
         run.check()

@@ -1,12 +1,12 @@
 """Several workers and a person, in any order, with faults: after every step the rows must hold.
 
 The workers are simulated, the database is real. No time passes by itself: leases and waits
-last an hour, and a rule lets them end.
+last an hour, and a step of the test lets them end.
 """
 
 import functools
 from collections import defaultdict
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import pairwise
@@ -27,7 +27,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from jobs import database, outcomes, queue, retries
+from jobs import outcomes, queue, retries
 from jobs.errors import Cancel, LeaseLost, PermanentError, ProviderUnavailable, Snooze, TimedOut
 from jobs.models import ENDED, Attempt, Job, Outcome, Status
 from jobs.outcomes import End
@@ -102,23 +102,19 @@ def losing(moment):
     if moment is None:
         yield
         return
-    real = database.transaction
+    real = connection.commit
+    broken = []
 
-    @contextmanager
-    def transaction(**options):
-        with real(**options):
-            yield
-            if moment == "commit":
-                break_connection()
-        break_connection()
+    def commit():
+        if moment == "reply":
+            real()
+        connection.close()
+        broken.append(moment)
+        raise OperationalError("server closed the connection unexpectedly")
 
-    with mock.patch.object(database, "transaction", transaction), pytest.raises(OperationalError):
+    with mock.patch.object(connection, "commit", commit), suppress(OperationalError):
         yield
-
-
-def break_connection():
-    connection.close()
-    raise OperationalError("server closed the connection unexpectedly")
+    assert broken == [moment], "nothing was tried after the first fault"
 
 
 def ends_meant_by(act, *arguments):

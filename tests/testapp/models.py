@@ -118,6 +118,8 @@ class Hooked(Job):
     name = models.TextField(unique=True)
     fails = models.BooleanField(db_default=False)
     raises_in = models.TextField(db_default="")
+    colour = models.TextField(default="red")  # a default that the database does not know
+    noticed_at = models.DateTimeField(auto_now_add=True)
 
     max_attempts = models.IntegerField(default=2, db_default=2)
 

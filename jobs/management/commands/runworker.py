@@ -1,5 +1,6 @@
 import gc
 import logging
+import os
 import signal
 import sys
 from argparse import ArgumentParser
@@ -56,7 +57,12 @@ class Command(BaseCommand):
         # What was loaded so far is never garbage: don't look through it again and again.
         gc.freeze()
         gc.set_threshold(10_000)
-        sys.exit(worker.run(drain=options["drain"]))
+        code = worker.run(drain=options["drain"])
+        if worker.crew.written_off:
+            # Whatever hung threads hold, they don't keep the process from ending.
+            logging.shutdown()
+            os._exit(code)
+        sys.exit(code)
 
 
 LEVELS = [logging.WARNING, logging.INFO, logging.DEBUG, logging.DEBUG]
