@@ -1,0 +1,1 @@
+"""How fast Tabie's queue is, beside others on the same PostgreSQL: `make bench`."""

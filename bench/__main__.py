@@ -1,0 +1,113 @@
+"""python -m bench [--only tabie,pgqueuer] [--quick] [--json FILE]"""
+
+import argparse
+import fcntl
+import json
+import shutil
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bench import table
+from bench.contestant import Contestant
+from bench.environments import HOME, RUN
+from bench.figures import MEASUREMENTS, QUICK, Figures, Sizes
+from config.embedded.server import Server
+
+QUEUES = ["tabie", "bare-loop", "pgqueuer", "procrastinate", "django-tasks-db"]
+
+
+def main() -> None:
+    options = parse()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # through every `finally`
+    reasons: list[str] = []
+    with running_server() as server:
+        entered = [Contestant(name, server.sockets) for name in options.only]
+        figures = race(entered, options.sizes, reasons)
+    print(table.render(figures))
+    for reason in reasons:
+        print(reason)
+    if options.json:
+        options.json.write_text(json.dumps({"figures": figures, "missing": reasons}, indent=2))
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Measure queues.")
+    parser.add_argument("--only", type=queues, default=QUEUES, help="e.g. tabie,pgqueuer")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
+    parser.add_argument(
+        *("--quick", "-q"),
+        dest="sizes",
+        action="store_const",
+        const=QUICK,
+        default=Sizes(),
+        help="measure less, in less than two minutes",
+    )
+    return parser.parse_args()
+
+
+def queues(names: str) -> list[str]:
+    chosen = names.split(",")
+    if unknown := set(chosen) - set(QUEUES):
+        raise argparse.ArgumentTypeError(f"{', '.join(unknown)}: known are {', '.join(QUEUES)}")
+    return chosen
+
+
+@contextmanager
+def running_server() -> Iterator[Server]:
+    """Start a new PostgreSQL with durable defaults, for this run alone."""
+    HOME.mkdir(exist_ok=True)
+    server = Server(RUN)
+    with (HOME / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            sys.exit("Another benchmark is running; each would spoil the other's figures.")
+        remove(server)  # if the last run was killed
+        try:
+            server.start()
+            yield server
+        finally:
+            remove(server)
+
+
+def remove(server: Server) -> None:
+    server.stop()
+    shutil.rmtree(server.folder, ignore_errors=True)
+
+
+def race(queues: list[Contestant], sizes: Sizes, reasons: list[str]) -> dict[str, Figures]:
+    """Measure all that can be measured; what fails leaves its reason instead of a figure.
+
+    Figure by figure, so that a machine that is busy for a while is so for all of them.
+    """
+    figures: dict[str, Figures] = {queue.name: {} for queue in queues}
+    ready = [queue for queue in queues if prepare(queue, reasons)]
+    for measurement in MEASUREMENTS:
+        for queue in ready:
+            say(f"{measurement.__name__}: {queue.name} …")
+            try:
+                figures[queue.name] |= measurement(queue, sizes)
+            except Exception as error:
+                reasons.append(f"{table.MISSING} {queue.name}, {measurement.__name__}: {error}")
+    return figures
+
+
+def prepare(queue: Contestant, reasons: list[str]) -> bool:
+    say(f"preparing: {queue.name} …")
+    try:
+        queue.prepare()
+    except Exception as error:
+        reasons.append(f"{table.MISSING} {queue.name}: {error}")
+        return False
+    return True
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,277 @@
+"""How each figure is measured: the same way for every queue."""
+
+import resource
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Any
+
+from psycopg.sql import SQL, Composed, Identifier
+
+from bench.contestant import Contestant, Failed
+from bench.tasks import NAP
+
+SLOTS = 50
+LONG_ENOUGH = 5  # seconds after which a measurement is trusted without being repeated
+WATCH = 0.02  # seconds between two looks at whether a drain is over
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much is measured."""
+
+    single: int = 300  # jobs enqueued one by one
+    bulk: int = 10_000
+    drain: int = 20_000
+    drain_seconds: int = 10  # a slower queue is judged by what it did until then
+    naps: int = 2_000
+    stamps: int = 200
+    deep: int = 1_000_000  # later jobs; half as many finished
+    idle_seconds: int = 10
+    rounds: int = 3
+
+
+QUICK = Sizes(
+    single=100,
+    bulk=2_000,
+    drain=3_000,
+    drain_seconds=2,
+    naps=500,
+    stamps=30,
+    deep=100_000,
+    idle_seconds=3,
+    rounds=1,
+)
+
+Figures = dict[str, float]
+
+
+def enqueueing(queue: Contestant, sizes: Sizes) -> Figures:
+    empty(queue)
+    figures = {"enqueue": repeated(queue, "enqueue_one", sizes.single, sizes.rounds)}
+    if "plain_insert" in queue.facts["more"]:
+        figures["insert"] = repeated(queue, "plain_insert", sizes.single, sizes.rounds)
+    empty(queue)
+    figures["bulk"] = repeated(queue, "enqueue_noops", sizes.bulk, sizes.rounds)
+    if "enqueue_made" in queue.facts["more"]:
+        empty(queue)
+        figures["made"] = repeated(queue, "enqueue_made", sizes.bulk, sizes.rounds)
+    return figures
+
+
+def draining(queue: Contestant, sizes: Sizes) -> Figures:
+    """Drain with one worker and with two; the first tells its memory and its commits too."""
+    set_aside(queue, "enqueue_noops", sizes.drain)
+    before = transactions(queue)
+    with queue.workers() as [worker]:
+        bursts = drain_repeatedly(queue, sizes)
+        memory = resident_megabytes(worker)
+    commits = transactions(queue) - before
+    empty(queue)  # of what a slow one left, or the next would not start idle
+    with queue.workers(2):
+        bursts_of_two = drain_repeatedly(queue, sizes)
+    return {
+        "drain": median(burst.rate for burst in bursts),
+        "drain_two": median(burst.rate for burst in bursts_of_two),
+        "memory": memory,
+        "commits": commits / sum(burst.done for burst in bursts),
+    }
+
+
+def picking_up(queue: Contestant, sizes: Sizes) -> Figures:
+    """How long a job waits for a worker that has nothing else to do.
+
+    Both from just before it was enqueued and from the return of that call.
+    """
+    empty(queue)
+    stamps = Path(queue.environment["BENCH_STAMPS"])
+    stamps.write_text("")
+    with queue.workers():
+        returned = queue.ask("send_stamps", sizes.stamps)
+        watch(queue, limit=5)
+    lines = [line.split() for line in stamps.read_text().splitlines()]
+    if len(lines) != sizes.stamps:
+        raise Failed(f"{len(lines)} of {sizes.stamps} jobs picked up")
+    from_call = [float(started) - float(sent) for sent, started in lines]
+    from_return = [float(started) - returned[sent] for sent, started in lines]
+    return {
+        "pick_up_p50": median(from_call) * 1000,
+        "pick_up_p99": quantiles(from_call, n=100)[98] * 1000,
+        "pick_up_returned": median(from_return) * 1000,
+    }
+
+
+def napping(queue: Contestant, sizes: Sizes) -> Figures:
+    if not queue.facts["SLOTS"]:
+        raise Failed("runs one job at a time, so it has no slots to fill")
+    set_aside(queue, "enqueue_naps", sizes.naps)
+    with queue.workers(slots=SLOTS):
+        burst = drain(queue, limit=30)
+    return {"naps": burst.rate * NAP / SLOTS}
+
+
+def idling(queue: Contestant, sizes: Sizes) -> Figures:
+    """Compare a short idle life with a longer one: what a start and a stop cost falls out."""
+    empty(queue)
+    with autovacuum_off(queue):
+        short = transactions_of_a_life(queue, 0)
+        longer = transactions_of_a_life(queue, sizes.idle_seconds)
+    return {"idle": (longer - short) / sizes.idle_seconds}
+
+
+def depth(queue: Contestant, sizes: Sizes) -> Figures:
+    """Drain among many later and finished jobs, against the same minutes' empty table."""
+    if "deepen" not in queue.facts["more"]:
+        return {}
+    set_aside(queue, "enqueue_noops", sizes.drain)
+    with queue.workers():
+        shallow = drain_repeatedly(queue, sizes)
+    empty(queue)
+    queue.ask("deepen", sizes.deep)
+    with queue.connect() as connection:
+        connection.execute("VACUUM ANALYZE")
+    look = median(queue.ask("look", 20)) * 1000
+    with queue.workers():
+        deep = drain_repeatedly(queue, sizes, keep=True)
+    ratio = median(burst.rate for burst in deep) / median(burst.rate for burst in shallow)
+    return {"depth": ratio, "look": look}
+
+
+MEASUREMENTS: list[Callable[[Contestant, Sizes], Figures]] = [
+    *(enqueueing, draining, picking_up, napping, idling, depth),
+]
+
+
+@dataclass(frozen=True)
+class Burst:
+    """How much of a burst of jobs was done, and how fast."""
+
+    done: int
+    seconds: float
+
+    @property
+    def rate(self) -> float:
+        return self.done / self.seconds
+
+
+def set_aside(queue: Contestant, enqueue: str, count: int) -> None:
+    """Enqueue jobs and keep them aside, for drains that all start from the same rows."""
+    empty(queue)
+    queue.ask(enqueue, count)
+    with queue.connect() as connection:
+        connection.execute("DROP TABLE IF EXISTS aside")
+        connection.execute(statement("CREATE TABLE aside AS TABLE {}", queue))
+    empty(queue)
+
+
+def drain_repeatedly(queue: Contestant, sizes: Sizes, *, keep: bool = False) -> list[Burst]:
+    bursts: list[Burst] = []
+    while len(bursts) < sizes.rounds:
+        bursts.append(drain(queue, sizes.drain_seconds, keep=keep))
+        if bursts[-1].seconds > LONG_ENOUGH:
+            break
+    return bursts
+
+
+def drain(queue: Contestant, limit: float, *, keep: bool = False) -> Burst:
+    """Let the idle workers find all jobs set aside at once; the clock runs from that commit."""
+    if not keep:
+        empty(queue)
+    with queue.connect() as connection:
+        if keep:
+            connection.execute("UPDATE aside SET id = uuidv7()")  # the last round's are still there
+        connection.execute("CHECKPOINT")
+        before = count(connection, queue.facts["DONE_JOBS"])
+        with connection.transaction():
+            insert = "INSERT INTO {} OVERRIDING SYSTEM VALUE TABLE aside"
+            sent = connection.execute(statement(insert, queue)).rowcount
+            # Nobody's plan shall depend on whether autovacuum has been here yet.
+            connection.execute(statement("ANALYZE {}", queue))
+            if queue.facts["WAKE"]:
+                connection.execute(queue.facts["WAKE"])
+        started = time.perf_counter()
+        over = watch(queue, limit)
+        seconds = time.perf_counter() - started
+        done = count(connection, queue.facts["DONE_JOBS"]) - before
+    if not done or (over and done != sent):
+        raise Failed(f"{done} of {sent} jobs succeeded in {seconds:.1f} s")
+    return Burst(done, seconds)
+
+
+def watch(queue: Contestant, limit: float) -> bool:
+    """Wait until no job is open, but not longer than `limit` seconds; returns whether it is so."""
+    give_up = time.perf_counter() + limit
+    any_open = SQL("SELECT EXISTS ({})").format(SQL(queue.facts["OPEN_JOBS"]))
+    # One transaction, so that looking does not count as commits of the queue.
+    with queue.connect() as connection, connection.transaction():
+        while scalar(connection, any_open):
+            if time.perf_counter() > give_up:
+                return False
+            time.sleep(WATCH)
+        return True
+
+
+def empty(queue: Contestant) -> None:
+    with queue.connect() as connection:
+        tables = SQL(", ").join(Identifier(table) for table in queue.facts["TABLES"])
+        connection.execute(SQL("TRUNCATE {}").format(tables))
+
+
+def transactions_of_a_life(queue: Contestant, seconds: float) -> int:
+    before = transactions(queue)
+    with queue.workers():
+        time.sleep(seconds)
+    return transactions(queue) - before
+
+
+def transactions(queue: Contestant) -> int:
+    """Count the database's transactions. Exact only while nobody is connected to it."""
+    with queue.connect("postgres") as connection:
+        total = "SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = %s"
+        return scalar(connection, total, [queue.database])
+
+
+@contextmanager
+def autovacuum_off(queue: Contestant) -> Iterator[None]:
+    """It has transactions of its own, which are not the queue's."""
+    with queue.connect("postgres") as connection:
+        connection.execute("ALTER SYSTEM SET autovacuum = off")
+        connection.execute("SELECT pg_reload_conf()")
+        try:
+            yield
+        finally:
+            connection.execute("ALTER SYSTEM RESET autovacuum")
+            connection.execute("SELECT pg_reload_conf()")
+
+
+def repeated(queue: Contestant, operation: str, count: int, rounds: int) -> float:
+    rates: list[float] = []
+    while len(rates) < rounds:
+        rates.append(queue.ask(operation, count))
+        if count / rates[-1] > LONG_ENOUGH:
+            break
+    return median(rates)
+
+
+def resident_megabytes(pid: int) -> float:
+    pages = Path(f"/proc/{pid}/statm")
+    if pages.exists():
+        return int(pages.read_text().split()[1]) * resource.getpagesize() / 2**20
+    shown = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, check=True)
+    return int(shown.stdout) / 1024
+
+
+def statement(text: str, queue: Contestant) -> Composed:
+    return SQL(text).format(Identifier(queue.facts["TABLES"][0]))
+
+
+def count(connection: Any, jobs: str) -> int:
+    return scalar(connection, SQL("SELECT count(*) FROM ({}) AS jobs").format(SQL(jobs)))
+
+
+def scalar(connection: Any, query: Any, parameters: Any = None) -> Any:
+    return connection.execute(query, parameters).fetchone()[0]

@@ -1,0 +1,15 @@
+"""Production settings, for the database that PGHOST, PGUSER and PGDATABASE name."""
+
+import os
+
+os.environ |= {
+    "DEBUG": "false",  # debugging keeps every query it ever made
+    "SECRET_KEY": "the benchmark has none",
+    "ALLOWED_HOSTS": "localhost",
+    "DATABASE_URL": f"postgresql:///{os.environ['PGDATABASE']}",
+}
+
+from config.settings import *  # noqa: F403
+from config.settings import INSTALLED_APPS
+
+INSTALLED_APPS = [*INSTALLED_APPS, "bench"]
