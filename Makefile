@@ -17,7 +17,7 @@ help: ## List the targets
 
 .PHONY: run
 run: $(READY) .env ## Set up and serve http://127.0.0.1:8000/ with a worker
-	@$(BIN)/python -m config.dev
+	@$(BIN)/python manage.py dev
 
 .PHONY: worker
 worker: $(READY) .env ## Run one more worker
@@ -38,8 +38,18 @@ check: $(READY) .env ## Lint, types, imports, migrations, deployment
 	@$(SERVER) $(BIN)/python manage.py check --deploy --fail-level WARNING
 
 .PHONY: bench
-bench: $(READY) .env ## Measure the queue and its peers
+bench: $(READY) .env ## Measure the queue, its peers, and the way to a picture
 	@$(BIN)/python -m bench
+	@$(BIN)/python -m bench.pictures
+
+.PHONY: screenshots
+screenshots: $(READY) .env ## Make docs/images anew; needs chromium and fonts-noto-cjk
+	@$(BIN)/pytest -n 0 tests/browser/screenshots.py
+
+.PHONY: messages
+messages: $(READY) .env ## Collect the texts to translate and compile the catalogue; needs gettext
+	@$(BIN)/python manage.py makemessages -l ja --add-location file --no-obsolete
+	@$(BIN)/python manage.py compilemessages -l ja
 
 .PHONY: stop
 stop: ## Stop the embedded databases

@@ -87,8 +87,10 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
+    "django_htmx",
     "config",
     "jobs",
+    "guides",
 ]
 
 MIDDLEWARE = [
@@ -161,6 +163,7 @@ if env.bool("TRUST_PROXY", False):
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", _("English")), ("ja", _("Japanese"))]
 TIME_ZONE = env.str("TIME_ZONE", "UTC")
+LOCALE_PATHS = [BASE_DIR / "locale"]
 USE_TZ = True
 
 
@@ -168,11 +171,24 @@ USE_TZ = True
 
 STATIC_URL = "static/"
 STATIC_ROOT = BASE_DIR / "staticfiles"
-if not DEBUG:
-    STORAGES = {
-        "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-        "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
-    }
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if DEBUG
+        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+    },
+    "pictures": {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {"location": env.str("PICTURES_FOLDER", str(BASE_DIR / "media"))},
+    },
+}
+
+
+# Pictures
+
+IMAGE_PROVIDER = env.str("IMAGE_PROVIDER", "painter")
+PAINTER_SECONDS = env.float("PAINTER_SECONDS", 0.0)
 
 
 # Logs

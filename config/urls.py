@@ -1,8 +1,7 @@
 from django.contrib import admin
-from django.urls import path
-from django.views.generic import RedirectView
+from django.urls import include, path
 
 urlpatterns = [
-    path("", RedirectView.as_view(pattern_name="admin:index")),
+    path("", include("guides.urls")),
     path("admin/", admin.site.urls),
 ]

@@ -1,0 +1,354 @@
+"""Guides, their spots, and the pictures the spots have had."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, fields
+from datetime import timedelta
+from types import MappingProxyType
+from typing import Any, Self
+
+from django.conf import settings
+from django.db import models, transaction
+from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models.functions import Now
+from django.db.models.signals import post_delete
+from django.dispatch import receiver
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from guides import images, names
+from guides.images import Picture
+from jobs import queue
+from jobs.errors import Cancel
+from jobs.models import ENDED, Job
+from jobs.run import Run
+
+PICTURE = ("image_url", "image_status", "blur")
+
+
+class ImageStatus(models.TextChoices):
+    """What the spot's job makes of it; moves in the job's own transactions."""
+
+    NOT_STARTED = "not_started", _("not started")
+    PROCESSING = "processing", _("processing")
+    SUCCEEDED = "succeeded", _("succeeded")
+    FAILED = "failed", _("failed")
+
+
+class GuideQuerySet(models.QuerySet["Guide"]):
+    def with_progress(self) -> Self:
+        return self.annotate(
+            spot_count=Count("spots"),
+            ready_count=Count("spots", filter=~Q(spots__image_url="")),
+        )
+
+
+class Guide(models.Model):
+    plan_id = models.CharField(
+        _("plan id"),
+        primary_key=True,
+        max_length=100,
+        default=names.new_plan_id,
+        validators=[names.validate_plan_id],
+    )
+    title = models.CharField(_("title"), max_length=200)
+    destination = models.CharField(_("destination"), max_length=200, blank=True)
+    summary = models.TextField(_("summary"), blank=True)
+    created_at = models.DateTimeField(_("created"), db_default=Now(), editable=False)
+
+    objects = GuideQuerySet.as_manager()
+
+    class Meta:
+        db_table = "guides"
+        ordering = ["-created_at", "plan_id"]
+        verbose_name = _("guide")
+        verbose_name_plural = _("guides")
+        constraints = [
+            models.CheckConstraint(
+                name="guide_plan_id", condition=Q(plan_id__regex=r"^[A-Za-z0-9_-]{1,100}$")
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.title or self.plan_id
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        names.validate_plan_id(self.plan_id)
+        super().save(*args, **kwargs)
+
+    def get_absolute_url(self) -> str:
+        return reverse("guide", args=[self.plan_id])
+
+
+class SpotQuerySet(models.QuerySet["SpotDetail"]):
+    def with_jobs(self) -> Self:
+        """Know of each spot whether its picture is on its way, without asking for each."""
+        living = SpotImageJob.objects.exclude(status__in=ENDED)
+        return self.annotate(
+            awaits_picture=Exists(
+                living.filter(plan_id=OuterRef("guide_id"), spot_name=OuterRef("spot_name"))  # type: ignore[misc]
+            )
+        )
+
+    def bulk_create(self, objs: Iterable["SpotDetail"], *args: Any, **kwargs: Any) -> Any:
+        spots = list(objs)
+        for spot in spots:
+            spot.tidy()
+        with transaction.atomic(using=self.db):
+            created = super().bulk_create(spots, *args, **kwargs)
+            enqueue_missing(spots)
+        for spot in spots:
+            spot.remember()
+        return created
+
+
+class SpotDetail(models.Model):
+    guide = models.ForeignKey(
+        Guide, on_delete=models.CASCADE, related_name="spots", db_column="plan_id"
+    )
+    spot_name = models.TextField(_("name"), validators=[names.validate_spot_name])
+    description = models.TextField(_("description"), blank=True, default="")
+    position = models.IntegerField(_("position"), default=0)
+    topic_tags = models.JSONField(_("tags"), default=list, blank=True)
+    image_url = models.TextField(_("picture"), blank=True, default="")
+    image_status = models.TextField(
+        _("state of the picture"),
+        choices=ImageStatus.choices,
+        default=ImageStatus.NOT_STARTED,
+        db_default=ImageStatus.NOT_STARTED,
+    )
+    blur = models.TextField(blank=True, default="", editable=False)  # shown while the file loads
+
+    _known: Mapping[str, Any] = MappingProxyType({})
+
+    objects = SpotQuerySet.as_manager()
+
+    class Meta:
+        db_table = "spot_details"
+        ordering = ["position", "id"]
+        verbose_name = _("spot")
+        verbose_name_plural = _("spots")
+        constraints = [
+            models.UniqueConstraint(fields=["guide", "spot_name"], name="one_spot_per_name"),
+            models.CheckConstraint(
+                name="spot_image_status", condition=Q(image_status__in=ImageStatus.values)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.spot_name
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Save the spot; its job exists when the transaction commits.
+
+        Columns of the picture are written only if this copy has changed them: its job may have
+        brought the picture since the copy was read.
+        """
+        self.tidy()
+        if not self._state.adding and kwargs.get("update_fields") is None:
+            unchanged = {name for name in PICTURE if getattr(self, name) == self._known.get(name)}
+            fields = [field.name for field in self._meta.fields if not field.primary_key]
+            kwargs["update_fields"] = [name for name in fields if name not in unchanged]
+        with transaction.atomic():
+            super().save(*args, **kwargs)
+            enqueue_missing([self])
+        self.remember()
+
+    @classmethod
+    def from_db(cls, db: str | None, field_names: Any, values: Any, **options: Any) -> Self:
+        spot = super().from_db(db, field_names, values, **options)
+        spot.remember()
+        return spot
+
+    def remember(self) -> None:
+        """Note what the database knows of the spot."""
+        self._known = {name: self.__dict__.get(name) for name in ("spot_name", *PICTURE)}
+
+    def tidy(self) -> None:
+        names.validate_spot_name(self.spot_name)
+        self.topic_tags = names.tidy_tags(self.topic_tags)
+        if self._known.get("spot_name", self.spot_name) != self.spot_name:
+            # A renamed spot is a new one: the picture it had shows another place.
+            self.image_url = self.blur = ""
+            self.image_status = ImageStatus.NOT_STARTED
+        if self._known.get("image_url") and not self.image_url:
+            self.image_status = ImageStatus.NOT_STARTED
+
+    @property
+    def wants_picture(self) -> bool:
+        waiting = (ImageStatus.NOT_STARTED, ImageStatus.FAILED)
+        return not self.image_url and self.image_status in waiting
+
+    @property
+    def picture_state(self) -> str:
+        """What a visitor sees: ready, loading, failed or none."""
+        if self.image_url:
+            return "ready"
+        if self.image_status == ImageStatus.FAILED:
+            return "failed"
+        if self.image_status == ImageStatus.PROCESSING or self._awaits_picture():
+            return "loading"
+        return "none"
+
+    def _awaits_picture(self) -> bool:
+        if not hasattr(self, "awaits_picture"):  # not loaded by with_jobs()
+            living = SpotImageJob.objects.exclude(status__in=ENDED)
+            jobs = living.filter(plan_id=self.guide_id, spot_name=self.spot_name)  # type: ignore[misc]
+            self.awaits_picture = jobs.exists()
+        return bool(self.awaits_picture)
+
+    @property
+    def srcset(self) -> str:
+        return images.srcset(self.image_url)
+
+    @property
+    def colours(self) -> tuple[str, str]:
+        return images.colours(self.spot_name)
+
+
+def enqueue_missing(spots: Iterable[SpotDetail]) -> int:
+    """Ask for the pictures that are missing; returns how many jobs are new.
+
+    One job row per spot for ever: a job that exists is met, whatever its state.
+    """
+    wanted = [spot for spot in spots if spot.wants_picture]
+    return len(
+        queue.enqueue(
+            SpotImageJob(plan_id=spot.guide_id, spot_name=spot.spot_name) for spot in wanted
+        )
+    )
+
+
+class SpotImageJob(Job):
+    """Makes the picture of one spot."""
+
+    # No foreign key: the job outlives its spot, to say what became of it.
+    plan_id = models.TextField(_("plan id"))
+    spot_name = models.TextField(_("spot"))
+    generation = models.IntegerField(
+        default=0, db_default=0, help_text=_("raised when a person asks for a new picture")
+    )
+
+    timeout = timedelta(minutes=2)
+
+    class Meta(Job.Meta):
+        db_table = "spot_image_jobs"
+        verbose_name = _("picture job")
+        verbose_name_plural = _("picture jobs")
+        constraints = [
+            *Job.Meta.constraints,
+            # Asking twice is harmless: the second request meets the first.
+            models.UniqueConstraint(fields=["plan_id", "spot_name"], name="one_image_job_per_spot"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.spot_name} ({self.plan_id})"
+
+    @classmethod
+    def provider_name(cls) -> str:
+        return str(settings.IMAGE_PROVIDER)
+
+    def spots(self) -> SpotQuerySet:
+        """Its spot, if there still is one."""
+        return SpotDetail.objects.filter(guide_id=self.plan_id, spot_name=self.spot_name)
+
+    def perform(self, run: Run) -> Picture:
+        spot = self.spots().select_related("guide").first()
+        if spot is None:
+            raise Cancel(f"There is no spot {self.spot_name!r} in guide {self.plan_id!r} any more.")
+        request = images.request_for(spot, generation=self.generation)
+        known = spot.images.filter(payload_hash=request.payload_hash).first()
+        return known.as_picture() if known else images.make_picture(request, run.step)
+
+    def on_start(self) -> None:
+        self.spots().update(image_status=ImageStatus.PROCESSING)
+
+    def on_success(self, picture: Picture) -> None:
+        for spot in self.spots().select_for_update():
+            SpotImage.objects.show(spot, picture)
+
+    def on_failure(self, error: BaseException) -> None:
+        self.spots().update(image_status=ImageStatus.FAILED)
+
+    def on_requeue(self) -> None:
+        self.spots().update(image_status=ImageStatus.PROCESSING)
+
+    def on_cancel(self) -> None:
+        self.spots().filter(image_url="").update(image_status=ImageStatus.NOT_STARTED)
+        self.spots().exclude(image_url="").update(image_status=ImageStatus.SUCCEEDED)
+
+
+class SpotImageQuerySet(models.QuerySet["SpotImage"]):
+    def show(self, spot: SpotDetail, picture: Picture) -> "SpotImage":
+        """Make this the spot's picture, as a new version unless it is known already."""
+        facts = asdict(picture)
+        self.filter(spot=spot, is_current=True).exclude(payload_hash=picture.payload_hash).update(
+            is_current=False
+        )
+        version, new = self.get_or_create(
+            spot=spot,
+            payload_hash=picture.payload_hash,
+            defaults={
+                "version": self.filter(spot=spot).count() + 1,
+                "is_current": True,
+                **facts,
+            },
+        )
+        if not new and not version.is_current:
+            version.is_current = True
+            version.save(update_fields=["is_current"])
+        SpotDetail.objects.filter(pk=spot.pk).update(
+            image_url=images.url_of(picture.object_name),
+            image_status=ImageStatus.SUCCEEDED,
+            blur=picture.blur,
+        )
+        return version
+
+
+class SpotImage(models.Model):
+    """A picture that a spot has, or has had. Nothing overwrites it."""
+
+    spot = models.ForeignKey(SpotDetail, on_delete=models.CASCADE, related_name="images")
+    version = models.IntegerField(_("version"))
+    is_current = models.BooleanField(_("current"), default=False)
+    payload_hash = models.CharField(max_length=64)
+    object_name = models.TextField(help_text=_("folder of its files in the picture storage"))
+    bytes = models.IntegerField(_("bytes"))
+    width = models.IntegerField(_("width"))
+    height = models.IntegerField(_("height"))
+    blur = models.TextField(blank=True)
+    provider = models.TextField(_("provider"))
+    model = models.TextField(_("model"), blank=True)
+    prompt = models.TextField(_("prompt"))
+    cost = models.DecimalField(_("cost"), max_digits=10, decimal_places=4, default=0)
+    created_at = models.DateTimeField(_("created"), db_default=Now(), editable=False)
+
+    objects = SpotImageQuerySet.as_manager()
+
+    class Meta:
+        db_table = "spot_images"
+        ordering = ["-version"]
+        verbose_name = _("picture")
+        verbose_name_plural = _("pictures")
+        constraints = [
+            models.UniqueConstraint(fields=["spot", "version"], name="one_picture_per_version"),
+            # The same request is no change, and so no new version.
+            models.UniqueConstraint(
+                fields=["spot", "payload_hash"], name="one_picture_per_payload"
+            ),
+            models.UniqueConstraint(
+                fields=["spot"], condition=Q(is_current=True), name="one_current_picture"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.spot}, {self.version}"
+
+    def as_picture(self) -> Picture:
+        return Picture(**{field.name: getattr(self, field.name) for field in fields(Picture)})
+
+
+@receiver(post_delete, sender=SpotDetail)
+def cancel_job_of(sender: type[SpotDetail], instance: SpotDetail, **_kwargs: Any) -> None:
+    """However a spot is deleted, alone or with its guide, nobody paints it any more."""
+    jobs = SpotImageJob.objects.filter(plan_id=instance.guide_id, spot_name=instance.spot_name)
+    queue.cancel(jobs, "Its spot was deleted.")

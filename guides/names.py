@@ -1,0 +1,50 @@
+"""What names may look like, said clearly when they don't."""
+
+import re
+import secrets
+import unicodedata
+from collections.abc import Iterable
+
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
+
+LONGEST_SPOT_NAME = 200
+LONGEST_TAG = 50
+
+
+def new_plan_id() -> str:
+    """128 random bits: nobody guesses the address of somebody else's guide."""
+    return secrets.token_hex(16)
+
+
+def validate_plan_id(value: str) -> None:
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,100}", value):
+        raise ValidationError(
+            _("%(value)r: a plan id has 1 to 100 letters, digits, - and _."),
+            params={"value": value[:120]},
+        )
+
+
+def validate_spot_name(value: str) -> None:
+    if not value.strip():
+        raise ValidationError(_("A spot needs a name."))
+    if len(value) > LONGEST_SPOT_NAME:
+        raise ValidationError(
+            _("The name %(start)r… has %(length)d characters; %(most)d are the most."),
+            params={"start": value[:20], "length": len(value), "most": LONGEST_SPOT_NAME},
+        )
+    for character in value:
+        # Control characters and lone surrogates: a database may refuse them, no page shows them.
+        if unicodedata.category(character) in ("Cc", "Cs"):
+            raise ValidationError(
+                _("The name %(value)r holds a character that can't be shown: %(code)s."),
+                params={"value": value, "code": f"U+{ord(character):04X}"},
+            )
+
+
+def tidy_tags(tags: Iterable[object]) -> list[str]:
+    """Normal form, trimmed, without doubles, sorted: the same tags are always the same list."""
+    if isinstance(tags, str) or not all(isinstance(tag, str) for tag in tags):
+        raise ValidationError(_("Tags are a list of texts, not %(value)r."), params={"value": tags})
+    tidy = {unicodedata.normalize("NFKC", str(tag)).strip()[:LONGEST_TAG] for tag in tags}
+    return sorted(tidy - {""})

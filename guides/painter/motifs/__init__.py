@@ -1,0 +1,1 @@
+"""What can be painted: each motif is a function that draws one scene."""

@@ -1,0 +1,30 @@
+"""What of a spot may go into a page, or into a prompt, as it is."""
+
+import json
+import re
+
+from django import template
+
+register = template.Library()
+
+# An allow-list, so that javascript:, data: and //elsewhere are never addresses of pictures.
+ADDRESS = re.compile(r"https?://[^\s/\\][^\s\\]*|/[^\s/\\][^\s\\]*", re.IGNORECASE)
+PREVIEW = re.compile(r"data:image/webp;base64,[A-Za-z0-9+/=]+")
+
+
+@register.filter
+def address(image_url: str) -> str:
+    """The address of a picture: of the web or of this site; empty if it is anything else."""
+    return image_url if ADDRESS.fullmatch(image_url) else ""
+
+
+@register.filter
+def preview(blur: str) -> str:
+    """The tiny picture shown while the file loads; empty if it could say more in CSS."""
+    return blur if PREVIEW.fullmatch(blur) else ""
+
+
+@register.filter
+def quoted(text: object) -> str:
+    """Somebody's words as data, so that they can't pass for ours."""
+    return json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,86 @@
+"""A real browser: Debian's chromium, driven by Playwright."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+CHROMIUM = shutil.which("chromium")
+QUIET = [
+    "--no-sandbox",  # CI runs as root
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def pytest_collection_modifyitems(items):
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.is_relative_to(here):
+            item.add_marker(pytest.mark.skipif(not CHROMIUM, reason="there is no chromium here"))
+
+
+@pytest.fixture(scope="package")
+def chromium():
+    # Playwright keeps an event loop in this thread, and Django takes that for asynchronous code.
+    # Package-wide, both: the tests after these find neither.
+    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
+        patch.setitem(os.environ, "DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        yield browser
+        browser.close()
+
+
+class Visitor:
+    """Somebody with a browser, and what the browser did that it should not."""
+
+    def __init__(self, chromium, site, locale="en", **options):
+        self.site = site
+        self.complaints = []
+        self.context = chromium.new_context(base_url=site, locale=locale, **options)
+        self.page = self.context.new_page()
+        self.page.on("console", self._hear)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", self._watch)
+
+    def _hear(self, message):
+        if message.type in ("error", "warning"):
+            self.complaints.append(message.text)
+
+    def _watch(self, request):
+        if not request.url.startswith((self.site, "data:")):
+            self.complaints.append(f"left the machine: {request.url}")
+
+
+@pytest.fixture
+def visit(chromium, live_server, pictures):
+    """Open a page as a new visitor; in the end nobody may have had a complaint."""
+    visitors = []
+
+    def visit(path, **options):
+        visitors.append(Visitor(chromium, live_server.url, **options))
+        page = visitors[-1].page
+        page.goto(path)
+        return page
+
+    yield visit
+    for visitor in visitors:
+        visitor.context.close()
+    assert [visitor.complaints for visitor in visitors] == [[] for _ in visitors]
+
+
+@pytest.fixture
+def pictures(settings, tmp_path):
+    """Pictures of this test only, painted at once."""
+    folder = {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {"location": tmp_path},
+    }
+    settings.STORAGES = {**settings.STORAGES, "pictures": folder}
+    settings.PAINTER_SECONDS = 0
+    return tmp_path

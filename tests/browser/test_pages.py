@@ -1,0 +1,102 @@
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from guides import services
+from guides.models import Guide, SpotDetail
+from tests.guides.painting import give_up, paint
+
+PATIENCE = 10_000  # ms; a poll comes every two seconds
+WATCH_FOR_MOVES = """
+    window.moved = 0;
+    new PerformanceObserver(list => list.getEntries().forEach(entry => window.moved += entry.value))
+        .observe({type: "layout-shift", buffered: true});
+"""
+
+
+@pytest.fixture
+def guide(transactional_db):
+    return services.save_guide(
+        Guide(plan_id="kyoto", title="Kyoto", destination="Japan", summary="Gates and ponds."),
+        [
+            SpotDetail(
+                spot_name="Gate", description="Ten thousand of them.", topic_tags=["shrine"]
+            ),
+            SpotDetail(spot_name="池", description="Gold, twice.", topic_tags=["temple"]),
+            SpotDetail(spot_name="Fog", description="Nobody has ever seen it."),
+        ],
+    )
+
+
+def test_loading_turns_into_a_picture_without_a_reload(guide, visit):
+    page = visit("/guides/kyoto/")
+    page.evaluate("window.same = true")
+    page.evaluate(WATCH_FOR_MOVES)
+    assert page.locator("[aria-busy=true]").count() == 3
+
+    paint("Gate")
+
+    picture = page.get_by_role("img", name="Picture of Gate")
+    picture.wait_for(timeout=PATIENCE)
+    page.wait_for_function("document.images[0].naturalWidth > 0")
+    assert page.get_by_role("status").inner_text() == "1 of 3 pictures ready"
+    assert page.locator("[aria-busy=true]").count() == 2
+    assert page.evaluate("window.same")
+    assert page.evaluate("window.moved") == 0
+
+
+def test_a_failed_picture_is_shown_and_the_page_stops_asking(guide, visit):
+    page = visit("/guides/kyoto/")
+    paint("Gate", "池")
+    give_up("Fog")
+
+    page.get_by_text("This picture didn’t work out").wait_for(timeout=PATIENCE)
+
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.wait_for_timeout(2_500)
+    assert [url for url in asked if "/images/" in url] == []
+    assert page.locator("[aria-busy=true]").count() == 0
+
+
+def test_home_gets_its_covers_without_a_reload(guide, visit):
+    page = visit("/")
+    page.evaluate("window.same = true")
+
+    paint("池")
+    page.get_by_role("img", name="Picture of 池").wait_for(timeout=PATIENCE)
+    paint("Gate")
+    give_up("Fog")
+
+    page.get_by_text("2 of 3 pictures ready").wait_for(timeout=PATIENCE)
+    page.wait_for_function("!document.querySelector('#poller').hasAttribute('hx-get')")
+    assert page.evaluate("window.same")
+
+
+def test_without_javascript_a_reload_shows_the_progress(guide, visit):
+    page = visit("/guides/kyoto/", java_script_enabled=False)
+    paint("Gate")
+
+    page.get_by_role("link", name="Reload the page to see them.").click()
+
+    page.get_by_role("img", name="Picture of Gate").wait_for(timeout=PATIENCE)
+
+
+@pytest.mark.parametrize("path", ["/", "/guides/kyoto/"])
+def test_axe_finds_no_barrier(guide, visit, path):
+    paint("Gate")
+    give_up("Fog")
+    page = visit(path, reduced_motion="reduce")
+
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        report = Axe().run(page).response
+        assert [f"{scheme}: {found['help']}" for found in report["violations"]] == []
+
+
+@pytest.mark.parametrize("path", ["/", "/guides/kyoto/"])
+def test_no_page_is_wider_than_its_window(guide, visit, path):
+    page = visit(path)
+
+    for width in (320, 390, 768, 1280):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width

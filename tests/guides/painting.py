@@ -1,0 +1,29 @@
+"""Does by hand what a worker does with the jobs of some spots; other jobs stay claimed."""
+
+from contextlib import nullcontext
+from datetime import timedelta
+from types import SimpleNamespace
+
+from guides.models import SpotImageJob
+from jobs import outcomes, queue
+from jobs.errors import PermanentError
+from jobs.models import Outcome, Status
+from jobs.outcomes import End
+
+RUN = SimpleNamespace(step=lambda name: nullcontext())
+
+
+def paint(*names):
+    """Their jobs succeed, with a picture each."""
+    queue.settle([End(job, Outcome.SUCCEEDED, result=job.perform(RUN)) for job in claim(names)])
+
+
+def give_up(*names):
+    """Their jobs fail for good."""
+    error = PermanentError("The painter has run out of blue.")
+    queue.settle([outcomes.from_error(job, error) for job in claim(names)])
+
+
+def claim(names):
+    queue.claim(SpotImageJob, 1000, "tester", timedelta(minutes=1))
+    return list(SpotImageJob.objects.filter(status=Status.PROCESSING, spot_name__in=names))

@@ -1,0 +1,166 @@
+"""From a request to stored files; what providers send is not trusted."""
+
+import io
+from contextlib import nullcontext
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management import CommandError, call_command
+from PIL import Image
+
+from guides import images, providers
+from guides.images import BadPicture
+from guides.models import SpotDetail
+
+pytestmark = pytest.mark.django_db
+
+
+def png(width=1024, height=1024, mode="RGB", **options):
+    content = io.BytesIO()
+    Image.new(mode, (width, height)).save(content, options.pop("format", "PNG"), **options)
+    return content.getvalue()
+
+
+def step(name):
+    return nullcontext()
+
+
+def stored(pictures, name):
+    with pictures.open(name) as file:
+        return file.read()
+
+
+def send(monkeypatch, raw):
+    monkeypatch.setattr(providers.Painter, "draw", lambda self, request: raw)
+
+
+@pytest.mark.parametrize("name", providers.PROVIDERS)
+def test_every_provider_draws_what_passes_the_check(name, spot, settings):
+    settings.IMAGE_PROVIDER = name
+    request = images.request_for(spot)
+
+    raw = providers.chosen().draw(request)
+
+    assert images.check(raw).size == (request.size, request.size)
+    assert request.provider == providers.chosen().name == name
+
+
+def test_a_picture_is_stored_in_three_widths_under_its_contents_name(spot, pictures):
+    picture = images.make_picture(images.request_for(spot), step)
+
+    assert picture.object_name.startswith("pictures/")
+    for width in (480, 960, 1024):
+        with pictures.open(f"{picture.object_name}/{width}.webp") as file:
+            image = Image.open(file)
+            assert (image.format, image.width) == ("WEBP", width)
+
+
+def test_the_same_spot_gives_the_same_files(spot, pictures):
+    request = images.request_for(spot)
+
+    assert images.make_picture(request, step) == images.make_picture(request, step)
+    assert len(pictures.listdir("pictures")[0]) == 1
+
+
+def test_what_is_stored_is_never_overwritten(pictures):
+    images.put("pictures/a/480.webp", b"first")
+    images.put("pictures/a/480.webp", b"second")
+
+    assert stored(pictures, "pictures/a/480.webp") == b"first"
+    assert pictures.listdir("pictures/a")[1] == ["480.webp"]
+
+
+BAD = {
+    "nothing": b"",
+    "HTML": b"<html>502 Bad Gateway</html>",
+    "half a PNG": png()[:-400],
+    "half a JPEG": png(format="JPEG")[:700],
+    "a GIF": png(format="GIF", mode="L"),
+    "a bomb": png(30_000, 30_000, mode="1"),
+    "an SVG with a script": b"<svg xmlns='http://www.w3.org/2000/svg'><script/></svg>",
+}
+
+
+@pytest.mark.parametrize("raw", BAD.values(), ids=BAD.keys())
+def test_what_is_no_picture_is_refused(raw):
+    with pytest.raises(BadPicture):
+        images.check(raw)
+
+
+def test_too_many_bytes_are_refused_before_they_are_opened(monkeypatch):
+    monkeypatch.setattr(images, "MOST_BYTES", 10)
+
+    with pytest.raises(BadPicture, match="10 are the most"):
+        images.check(png())
+
+
+def test_everything_but_the_pixels_is_stripped(spot, pictures, monkeypatch):
+    exif = Image.Exif()
+    exif[0x010E] = "secret place"
+    raw = png(format="JPEG", exif=exif) + b"<script>trailing</script>"
+    send(monkeypatch, raw)
+
+    picture = images.make_picture(images.request_for(spot), step)
+
+    content = stored(pictures, f"{picture.object_name}/1024.webp")
+    assert b"secret" not in content
+    assert b"script" not in content
+
+
+def test_transparent_pictures_are_set_on_white():
+    image = images.check(png(4, 4, mode="RGBA"))
+
+    assert (image.mode, image.getpixel((0, 0))) == ("RGB", (255, 255, 255))
+
+
+def test_the_blurred_preview_is_small(spot, pictures):
+    picture = images.make_picture(images.request_for(spot), step)
+
+    assert picture.blur.startswith("data:image/webp;base64,")
+    assert len(picture.blur) < 1500
+
+
+def test_the_hash_follows_what_decides_about_the_picture(spot):
+    before = images.request_for(spot).payload_hash
+    assert images.request_for(spot).payload_hash == before
+
+    assert images.request_for(spot, generation=1).payload_hash != before
+    spot.description = "golden"
+    assert images.request_for(spot).payload_hash != before
+
+
+def test_the_order_of_tags_does_not_change_the_hash(guide):
+    one = SpotDetail.objects.create(guide=guide, spot_name="a", topic_tags=["x", "y"])
+    before = images.request_for(one).payload_hash
+
+    one.topic_tags = ["y", " x"]
+    one.save()
+
+    assert images.request_for(one).payload_hash == before
+
+
+def test_only_our_own_pictures_have_a_srcset():
+    ours = "/pictures/" + "ab" * 32 + "/1024.webp"
+
+    assert images.srcset(ours).count("webp") == 3
+    assert images.srcset("https://example.org/a.jpg") == ""
+
+
+def test_an_unknown_provider_is_named(settings):
+    settings.IMAGE_PROVIDER = "picasso"
+
+    with pytest.raises(ImproperlyConfigured, match="picasso: known are painter"):
+        providers.chosen()
+
+
+def test_the_command_makes_a_picture_and_says_where(spot, pictures, capsys):
+    call_command("makeimage", "kyoto", "Kinkaku-ji")
+
+    output = capsys.readouterr()
+    assert pictures.exists(output.out.strip().lstrip("/"))
+    assert "generate:" in output.err
+
+
+def test_the_command_names_the_spots_there_are(spot):
+    with pytest.raises(CommandError, match=r"'Ginkaku-ji'.*It has: Kinkaku-ji"):
+        call_command("makeimage", "kyoto", "Ginkaku-ji")

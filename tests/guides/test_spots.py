@@ -1,0 +1,241 @@
+"""However a spot comes to be, its job exists when the transaction commits."""
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, connection, transaction
+from django.urls import reverse
+
+from guides import services
+from guides.models import Guide, ImageStatus, SpotDetail, SpotImageJob
+from jobs import queue, wakeup
+from jobs.models import Status
+from tests.guides.conftest import save_guide
+from tests.guides.painting import give_up, paint
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def jobs():
+    return list(SpotImageJob.objects.order_by("spot_name").values_list("plan_id", "spot_name"))
+
+
+@pytest.mark.parametrize("many", [0, 1, 3, 5, 7, 10, 500])
+def test_a_saved_guide_has_a_job_for_each_of_its_spots(many):
+    save_guide(*[f"spot {number:03}" for number in range(many)])
+
+    assert jobs() == [("kyoto", f"spot {number:03}") for number in range(many)]
+
+
+def test_a_spot_saved_in_a_shell_has_its_job(guide):
+    SpotDetail(guide=guide, spot_name="Gate").save()
+
+    assert jobs() == [("kyoto", "Gate")]
+
+
+def test_a_spot_made_by_the_manager_has_its_job(guide):
+    SpotDetail.objects.create(guide=guide, spot_name="Gate")
+    guide.spots.get_or_create(spot_name="Pond")
+
+    assert jobs() == [("kyoto", "Gate"), ("kyoto", "Pond")]
+
+
+def test_spots_made_in_bulk_have_their_jobs(guide):
+    SpotDetail.objects.bulk_create([SpotDetail(guide=guide, spot_name=name) for name in "ab"])
+
+    assert jobs() == [("kyoto", "a"), ("kyoto", "b")]
+
+
+def test_a_spot_added_in_the_admin_has_its_job(admin_client, guide):
+    data = {
+        "title": "Kyoto",
+        "spots-TOTAL_FORMS": 1,
+        "spots-INITIAL_FORMS": 0,
+        "spots-0-position": 1,
+        "spots-0-spot_name": "Gate",
+        "spots-0-topic_tags": '["shrine"]',
+    }
+    page = admin_client.post(reverse("admin:guides_guide_change", args=["kyoto"]), data)
+
+    assert page.status_code == 302
+    assert jobs() == [("kyoto", "Gate")]
+
+
+def test_a_guide_that_is_not_saved_leaves_no_job():
+    with transaction.atomic():
+        save_guide("Gate")
+        transaction.set_rollback(True)
+
+    assert jobs() == []
+
+
+def test_saving_ten_spots_adds_at_most_two_queries_for_the_queue(django_assert_num_queries):
+    spots = [SpotDetail(spot_name=str(number)) for number in range(10)]
+    guide = Guide(plan_id="kyoto", title="Kyoto")
+    with connection.execute_wrapper(lambda run, *query: (seen.append(query[0]), run(*query))[1]):
+        seen = []
+        services.save_guide(guide, spots)
+
+    queries = [query for query in seen if "spot_image_jobs" in query or "NOTIFY" in query]
+    assert 1 <= len(queries) <= 2
+
+
+def test_no_fault_of_the_wake_up_fails_the_saving(monkeypatch):
+    def fail():
+        raise RuntimeError("nobody listens")
+
+    monkeypatch.setattr(wakeup, "_notify", fail)
+
+    save_guide("Gate")
+
+    assert SpotDetail.objects.count() == 1
+
+
+def test_no_fault_of_the_provider_fails_the_saving(settings):
+    settings.IMAGE_PROVIDER = "nobody"
+
+    save_guide("Gate")
+
+    assert len(jobs()) == 1
+
+
+def test_a_spot_that_has_its_picture_gets_no_job(guide):
+    SpotDetail.objects.create(guide=guide, spot_name="Gate", image_url="https://example.org/a.jpg")
+
+    assert jobs() == []
+
+
+def test_a_succeeded_spot_is_not_asked_for_again(guide):
+    succeeded = SpotDetail(guide=guide, spot_name="Gate", image_status=ImageStatus.SUCCEEDED)
+
+    assert services.request_images([succeeded]) == 0
+
+
+def test_asking_again_meets_the_job_that_exists(spot):
+    assert services.request_images(SpotDetail.objects.all()) == 0
+    assert len(jobs()) == 1
+
+
+def test_saving_does_not_requeue_an_ended_job(spot):
+    give_up("Kinkaku-ji")
+
+    SpotDetail.objects.get().save()
+
+    assert SpotImageJob.objects.get().status == Status.FAILED
+
+
+def test_clearing_the_picture_shows_the_neutral_state_until_somebody_asks(spot, pictures):
+    paint("Kinkaku-ji")
+    spot = SpotDetail.objects.get()
+
+    spot.image_url = ""
+    spot.save()
+
+    spot = SpotDetail.objects.get()
+    assert (spot.image_status, spot.picture_state) == (ImageStatus.NOT_STARTED, "none")
+    assert SpotImageJob.objects.get().status == Status.SUCCEEDED
+    queue.requeue(SpotImageJob.objects.all())
+    assert SpotDetail.objects.get().picture_state == "loading"
+
+
+def test_an_old_copy_that_is_saved_does_not_take_the_picture_away(spot, pictures):
+    old = SpotDetail.objects.get()
+    paint("Kinkaku-ji")
+
+    old.description = "golden"
+    old.save()
+
+    spot = SpotDetail.objects.get()
+    assert (spot.picture_state, spot.description) == ("ready", "golden")
+
+
+def test_a_renamed_spot_is_a_new_spot(spot, pictures):
+    paint("Kinkaku-ji")
+    spot = SpotDetail.objects.get()
+
+    spot.spot_name = "Ginkaku-ji"
+    spot.save()
+
+    assert jobs() == [("kyoto", "Ginkaku-ji"), ("kyoto", "Kinkaku-ji")]
+    assert SpotDetail.objects.get().picture_state == "loading"
+
+
+@pytest.mark.parametrize("delete", [lambda spot: spot.delete(), lambda spot: spot.guide.delete()])
+def test_a_deleted_spot_or_guide_cancels_its_jobs(spot, delete):
+    delete(spot)
+
+    job = SpotImageJob.objects.get()
+    assert (job.status, job.last_error) == (Status.CANCELED, "Its spot was deleted.")
+
+
+ODD = [
+    "quotes \"'`",
+    "../../etc/passwd",
+    "🍣 emoji",
+    "مرحبا",
+    "<script>",
+    "%s {0}",
+    "a" * 200,
+    " x ",
+]
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_names_are_accepted_and_painted(guide, name, pictures):
+    SpotDetail.objects.create(guide=guide, spot_name=name)
+
+    paint(name)
+
+    assert SpotDetail.objects.get().picture_state == "ready"
+
+
+REFUSED = {
+    "": "needs a name",
+    "  ": "needs a name",
+    "a" * 10_000: "10000 char",
+    "a\x00b": r"U\+0000",
+}
+
+
+@pytest.mark.parametrize(("name", "reason"), REFUSED.items(), ids=["empty", "blank", "long", "NUL"])
+@pytest.mark.parametrize("way", ["save", "bulk_create", "save_guide"])
+def test_impossible_names_are_refused_clearly(guide, name, reason, way):
+    spot = SpotDetail(guide=guide, spot_name=name)
+    ways = {
+        "save": spot.save,
+        "bulk_create": lambda: SpotDetail.objects.bulk_create([spot]),
+        "save_guide": lambda: services.save_guide(guide, [spot]),
+    }
+
+    with pytest.raises(ValidationError, match=reason):
+        ways[way]()
+
+    assert not SpotDetail.objects.exists()
+    assert jobs() == []
+
+
+@pytest.mark.parametrize("plan_id", ["", "a b", "a/b", "a" * 101, "旅", "a\n"])
+def test_impossible_plan_ids_are_refused_clearly(plan_id):
+    with pytest.raises(ValidationError, match="plan id"):
+        Guide(plan_id=plan_id, title="x").save()
+
+
+def test_the_database_refuses_an_impossible_plan_id_as_well():
+    with pytest.raises(IntegrityError):
+        Guide.objects.bulk_create([Guide(plan_id="a b", title="x")])
+
+
+def test_generated_plan_ids_hold_128_bits():
+    assert len(bytes.fromhex(Guide().plan_id)) == 16
+    assert Guide().plan_id != Guide().plan_id
+
+
+def test_tags_are_tidied(guide):
+    tags = ["　temple ", "Ｔｅｍｐｌｅ", "temple", "", "庭"]
+    SpotDetail.objects.create(guide=guide, spot_name="Gate", topic_tags=tags)
+
+    assert SpotDetail.objects.get().topic_tags == ["Temple", "temple", "庭"]
+
+
+def test_tags_that_are_no_list_are_refused(guide):
+    with pytest.raises(ValidationError, match="list of texts"):
+        SpotDetail(guide=guide, spot_name="Gate", topic_tags="temple").save()

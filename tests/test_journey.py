@@ -1,0 +1,76 @@
+"""The whole walk: saved, enqueued, claimed by a process, painted, settled, shown, requeued."""
+
+import os
+
+import pytest
+from django.contrib.auth.models import User
+
+from guides import services
+from guides.models import Guide, ImageStatus, SpotDetail, SpotImageJob
+from guides.providers import UNPAINTABLE
+from jobs.models import Attempt, Status
+from tests.browser import conftest as browser
+from tests.jobs import processes
+from tests.jobs.conftest import make_due
+
+pytestmark = pytest.mark.skipif(not browser.CHROMIUM, reason="there is no chromium here")
+start = processes.start
+chromium, visit, pictures = browser.chromium, browser.visit, browser.pictures
+
+
+@pytest.fixture
+def drain(start, pictures, monkeypatch):
+    """Let a worker process do all that is due."""
+    monkeypatch.setitem(os.environ, "PICTURES_FOLDER", str(pictures))
+    monkeypatch.setitem(os.environ, "PAINTER_SECONDS", "0")
+
+    def drain():
+        assert start("--drain", lease=60).exit_code(within=60) == 0
+
+    return drain
+
+
+def test_from_a_saved_guide_to_a_requeued_failure(drain, visit):
+    services.save_guide(
+        Guide(plan_id="okinawa", title="Okinawa"),
+        [
+            SpotDetail(spot_name="Beach", topic_tags=["beach"]),
+            SpotDetail(spot_name="Isle in the fog", topic_tags=[UNPAINTABLE]),
+        ],
+    )
+
+    for _ in range(3):
+        drain()
+        make_due(SpotImageJob.objects.get(spot_name="Isle in the fog"))
+
+    page = visit("/guides/okinawa/")
+    page.get_by_role("img", name="Picture of Beach").wait_for()
+    page.wait_for_function("document.images[0].naturalWidth > 0")
+    failed = SpotImageJob.objects.get(spot_name="Isle in the fog")
+    assert (failed.status, failed.attempts) == (Status.FAILED, 3)
+    assert "it is tagged unpaintable" in failed.last_error
+    assert Attempt.objects.filter(job_id=failed.id, outcome="failed").count() == 3
+    assert page.get_by_text("Isle in the fog").count() > 0
+    assert page.get_by_role("img", name="Picture of Isle in the fog").count() == 0
+
+    fog = SpotDetail.objects.get(spot_name="Isle in the fog")
+    assert fog.image_status == ImageStatus.FAILED
+    fog.topic_tags = ["island"]
+    fog.save()
+    requeue_in_the_admin(visit)
+    drain()
+
+    page.reload()
+    page.get_by_role("img", name="Picture of Isle in the fog").wait_for()
+
+
+def requeue_in_the_admin(visit):
+    User.objects.create_superuser("operator", password="a word for the operator")
+    page = visit("/admin/guides/spotimagejob/?status__exact=failed")
+    page.get_by_label("Username").fill("operator")
+    page.get_by_label("Password").fill("a word for the operator")
+    page.keyboard.press("Enter")
+    page.locator("input.action-select").first.check()
+    page.locator("select[name=action]").first.select_option("requeue")
+    page.get_by_role("button", name="Run").first.click()
+    page.get_by_text("Jobs queued again: 1.").wait_for()
