@@ -3,8 +3,10 @@ import os
 
 import pytest
 from django.conf import settings
+from django.core.files.storage import storages
 from django.db import connection
 
+pytest_plugins = ["tests.browser.visitor"]
 in_use = pytest.StashKey[int]()
 
 
@@ -38,3 +40,15 @@ def pytest_collection_modifyitems(config, items):
     postgres = [item for item in items if item.get_closest_marker("postgres")]
     config.hook.pytest_deselected(items=postgres)
     items[:] = [item for item in items if item not in postgres]
+
+
+@pytest.fixture
+def pictures(settings, tmp_path):
+    """A place for pictures of this test alone, painted at once."""
+    folder = {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {"location": tmp_path},
+    }
+    settings.STORAGES = {**settings.STORAGES, "pictures": folder}
+    settings.PAINTER_SECONDS = 0
+    return storages["pictures"]

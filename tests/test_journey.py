@@ -9,19 +9,18 @@ from guides import services
 from guides.models import Guide, ImageStatus, SpotDetail, SpotImageJob
 from guides.providers import UNPAINTABLE
 from jobs.models import Attempt, Status
-from tests.browser import conftest as browser
+from tests.browser.visitor import needs_chromium
 from tests.jobs import processes
 from tests.jobs.conftest import make_due
 
-pytestmark = pytest.mark.skipif(not browser.CHROMIUM, reason="there is no chromium here")
+pytestmark = needs_chromium
 start = processes.start
-chromium, visit, pictures = browser.chromium, browser.visit, browser.pictures
 
 
 @pytest.fixture
 def drain(start, pictures, monkeypatch):
     """Let a worker process do all that is due."""
-    monkeypatch.setitem(os.environ, "PICTURES_FOLDER", str(pictures))
+    monkeypatch.setitem(os.environ, "PICTURES_FOLDER", str(pictures.location))
     monkeypatch.setitem(os.environ, "PAINTER_SECONDS", "0")
 
     def drain():

@@ -22,7 +22,7 @@ PHONE = {"width": 390, "height": 844}
 UNPAINTED = "The Isle in the Fog"
 
 
-def test_screenshots(visit, transactional_db, monkeypatch):
+def test_screenshots(visit, transactional_db, pictures, monkeypatch):
     monkeypatch.delitem(admin.site._registry, Chore)  # only the tests know of it
     demo.load()
     everything = set(SpotDetail.objects.values_list("spot_name", flat=True))

@@ -3,7 +3,10 @@ from axe_playwright_python.sync_playwright import Axe
 
 from guides import services
 from guides.models import Guide, SpotDetail
+from tests.browser.visitor import needs_chromium
 from tests.guides.painting import give_up, paint
+
+pytestmark = needs_chromium
 
 PATIENCE = 10_000  # ms; a poll comes every two seconds
 WATCH_FOR_MOVES = """
@@ -14,7 +17,7 @@ WATCH_FOR_MOVES = """
 
 
 @pytest.fixture
-def guide(transactional_db):
+def guide(transactional_db, pictures):
     return services.save_guide(
         Guide(plan_id="kyoto", title="Kyoto", destination="Japan", summary="Gates and ponds."),
         [

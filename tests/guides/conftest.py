@@ -1,19 +1,7 @@
 import pytest
-from django.core.files.storage import storages
 
 from guides import services
 from guides.models import Guide, SpotDetail
-
-
-@pytest.fixture
-def pictures(settings, tmp_path):
-    """A place for pictures of this test alone."""
-    folder = {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
-        "OPTIONS": {"location": tmp_path},
-    }
-    settings.STORAGES = {**settings.STORAGES, "pictures": folder}
-    return storages["pictures"]
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import sync_playwright
@@ -18,17 +17,12 @@ QUIET = [
 ]
 
 
-def pytest_collection_modifyitems(items):
-    here = Path(__file__).parent
-    for item in items:
-        if item.path.is_relative_to(here):
-            item.add_marker(pytest.mark.skipif(not CHROMIUM, reason="there is no chromium here"))
+needs_chromium = pytest.mark.skipif(not CHROMIUM, reason="there is no chromium here")
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def chromium():
     # Playwright keeps an event loop in this thread, and Django takes that for asynchronous code.
-    # Package-wide, both: the tests after these find neither.
     with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
         patch.setitem(os.environ, "DJANGO_ALLOW_ASYNC_UNSAFE", "true")
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
@@ -58,7 +52,7 @@ class Visitor:
 
 
 @pytest.fixture
-def visit(chromium, live_server, pictures):
+def visit(chromium, live_server):
     """Open a page as a new visitor; in the end nobody may have had a complaint."""
     visitors = []
 
@@ -72,15 +66,3 @@ def visit(chromium, live_server, pictures):
     for visitor in visitors:
         visitor.context.close()
     assert [visitor.complaints for visitor in visitors] == [[] for _ in visitors]
-
-
-@pytest.fixture
-def pictures(settings, tmp_path):
-    """Pictures of this test only, painted at once."""
-    folder = {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
-        "OPTIONS": {"location": tmp_path},
-    }
-    settings.STORAGES = {**settings.STORAGES, "pictures": folder}
-    settings.PAINTER_SECONDS = 0
-    return tmp_path
