@@ -1,16 +1,20 @@
 """What operators see of the queue. They ask, `queue` moves; nothing is edited by hand."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 
 from jobs import queue
 from jobs.models import Attempt, Job, Worker
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrPromise
 
 
 class ReadOnlyAdmin(ModelAdmin):
@@ -43,22 +47,26 @@ class JobAdmin(ReadOnlyAdmin):
     def save_model(self, request: HttpRequest, obj: Job, form: Any, change: bool) -> None:
         """There is nothing to edit: whoever presses Save all the same changes nothing."""
 
-    @admin.action(description="Requeue selected jobs", permissions=["change"])
+    @admin.action(description=_("Requeue selected jobs"), permissions=["change"])
     def requeue(self, request: HttpRequest, jobs: QuerySet[Job]) -> None:
         requeued, left_alone = queue.requeue(jobs, by=request.user)
-        self.message_user(request, f"Jobs queued again: {requeued}.", messages.SUCCESS)
+        self.say(request, _("Jobs queued again: %d."), requeued, messages.SUCCESS)
         if left_alone:
-            text = f"Left alone because they are waiting or running: {left_alone}."
-            self.message_user(request, text, messages.WARNING)
+            text = _("Left alone because they are waiting or running: %d.")
+            self.say(request, text, left_alone, messages.WARNING)
 
-    @admin.action(description="Cancel selected jobs", permissions=["change"])
+    @admin.action(description=_("Cancel selected jobs"), permissions=["change"])
     def cancel(self, request: HttpRequest, jobs: QuerySet[Job]) -> None:
         canceled, left_alone = queue.cancel(jobs, f"Canceled by {request.user}.", by=request.user)
-        self.message_user(request, f"Jobs canceled: {canceled}.", messages.SUCCESS)
+        self.say(request, _("Jobs canceled: %d."), canceled, messages.SUCCESS)
         if left_alone:
-            text = f"Left alone because they have ended: {left_alone}."
-            self.message_user(request, text, messages.WARNING)
+            text = _("Left alone because they have ended: %d.")
+            self.say(request, text, left_alone, messages.WARNING)
 
+    def say(self, request: HttpRequest, text: "StrPromise", number: int, level: int) -> None:
+        self.message_user(request, text % number, level)
+
+    @admin.display(description=_("history"))
     def history(self, job: Job) -> SafeString:
         attempts = Attempt.objects.filter(job_id=job.pk).order_by("-epoch")[:50]
         lines = [
