@@ -48,8 +48,8 @@ screenshots: $(READY) .env ## Make docs/images anew; needs chromium and fonts-no
 
 .PHONY: messages
 messages: $(READY) .env ## Collect the texts to translate and compile the catalogue; needs gettext
-	@$(BIN)/python manage.py makemessages -l ja --add-location file --no-obsolete
-	@$(BIN)/python manage.py compilemessages -l ja
+	@$(BIN)/python manage.py makemessages -l ja --add-location file --no-obsolete -i .venv -i .bench
+	@$(BIN)/python manage.py compilemessages -l ja -i .venv -i .bench
 
 .PHONY: stop
 stop: ## Stop the embedded databases

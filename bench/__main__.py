@@ -1,20 +1,15 @@
 """python -m bench [--only tabie,pgqueuer] [--quick] [--json FILE]"""
 
 import argparse
-import fcntl
 import json
-import shutil
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from bench import table
 from bench.contestant import Contestant
-from bench.environments import HOME, RUN
 from bench.figures import MEASUREMENTS, QUICK, Figures, Sizes
-from config.embedded.server import Server
+from bench.server import running_server
 
 QUEUES = ["tabie", "bare-loop", "pgqueuer", "procrastinate", "django-tasks-db"]
 
@@ -53,29 +48,6 @@ def queues(names: str) -> list[str]:
     if unknown := set(chosen) - set(QUEUES):
         raise argparse.ArgumentTypeError(f"{', '.join(unknown)}: known are {', '.join(QUEUES)}")
     return chosen
-
-
-@contextmanager
-def running_server() -> Iterator[Server]:
-    """Start a new PostgreSQL with durable defaults, for this run alone."""
-    HOME.mkdir(exist_ok=True)
-    server = Server(RUN)
-    with (HOME / "lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            sys.exit("Another benchmark is running; each would spoil the other's figures.")
-        remove(server)  # if the last run was killed
-        try:
-            server.start()
-            yield server
-        finally:
-            remove(server)
-
-
-def remove(server: Server) -> None:
-    server.stop()
-    shutil.rmtree(server.folder, ignore_errors=True)
 
 
 def race(queues: list[Contestant], sizes: Sizes, reasons: list[str]) -> dict[str, Figures]:

@@ -1,79 +1,210 @@
-"""python -m config.dev: the database, the web server and a worker, until Ctrl-C."""
+"""What `manage.py dev` does: the database, the web server and a worker, until Ctrl-C."""
 
+import errno
+import fcntl
 import os
 import secrets
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import django
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
-from django.db import connections
+from django.core.management.base import CommandError
+from django.db import OperationalError, connections
 
 from config.embedded.server import Server
+from guides import demo
 
-COMMANDS = [["runserver", "127.0.0.1:8000"], ["runworker"]]
+HOST = "127.0.0.1"
+ADMIN = "admin"
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+Child = subprocess.Popen[bytes]
 
 
-def main() -> int:
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    django.setup()
+def run(port_name: str) -> int:
+    """Prepare and supervise; what stands in the way is said before anything is started."""
+    refuse_production()
+    port = read_port(port_name)
+    with only_instance():
+        refuse_taken(port)
+        for number in STOP_SIGNALS:
+            signal.signal(number, signal.default_int_handler)  # until supervise() takes over
+        try:
+            prepare()
+            threading.Thread(target=announce, args=[port], daemon=True).start()
+            return supervise(
+                {
+                    # With its reloader, a process more: without it, templates would stay as
+                    # they were first read, and an edited page would not change.
+                    "web": ["runserver", f"{HOST}:{port}"],
+                    "worker": ["runworker"],
+                }
+            )
+        except KeyboardInterrupt:
+            return 1
+        finally:
+            stop_database()
+
+
+def refuse_production() -> None:
+    if not settings.DEBUG:
+        raise CommandError(
+            "This is for development: it makes an admin and demo guides. Set DEBUG=true, or "
+            "start what you need: manage.py migrate, manage.py runworker and a WSGI server."
+        )
+
+
+def read_port(name: str) -> int:
+    if name.isascii() and name.isdigit() and 0 < int(name) < 65536:
+        return int(name)
+    raise CommandError(f"PORT={name}: it must be a number from 1 to 65535.")
+
+
+@contextmanager
+def only_instance() -> Iterator[None]:
+    """Lock the project's folder itself: no file to leave behind, and the lock dies with us."""
+    folder = os.open(settings.BASE_DIR, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError:
+        raise CommandError(
+            f"Tabie runs from {settings.BASE_DIR} already: stop it with Ctrl-C in its terminal. "
+            "Only one more worker? `make worker`."
+        ) from None
+    finally:
+        os.close(folder)
+
+
+def refuse_taken(port: int) -> None:
+    try:
+        socket.create_server((HOST, port)).close()
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise CommandError(f"Port {port} can't be used: {error.strerror}.") from None
+        other = port + 1 if port < 65535 else 8000
+        raise CommandError(
+            f"Port {port} is taken: stop what listens there, or set PORT={other}."
+        ) from None
+
+
+def prepare() -> None:
     try:
         call_command("migrate", verbosity=0)
+        if new := demo.load():
+            say(f"Demo guides saved: {new}.")
         ensure_admin()
-        connections.close_all()
-        return supervise(COMMANDS)
+    except OperationalError as error:
+        raise CommandError(str(error)) from error
     finally:
-        stop_database()
+        connections.close_all()
 
 
 def ensure_admin() -> None:
     users = get_user_model().objects
-    if not users.filter(is_superuser=True).exists():
+    if users.filter(username=ADMIN).exists():
+        say(f"Admin login: {ADMIN}. For a new password: manage.py changepassword {ADMIN}")
+    else:
         password = secrets.token_urlsafe(12)
-        users.create_superuser("admin", password=password)
-        print(f"Admin login, shown only this once: admin / {password}", flush=True)
+        users.create_superuser(ADMIN, password=password)
+        say(f"Admin login: {ADMIN}, password {password} (shown only this once).")
 
 
-def supervise(commands: list[list[str]]) -> int:
+def announce(port: int) -> None:
+    """Print the address as soon as somebody answers there."""
+    while True:
+        with suppress(OSError), socket.create_connection((HOST, port), timeout=1):
+            break
+        time.sleep(0.1)
+    say(f"\n    Tabie is ready: http://{HOST}:{port}/\n    Admin: /admin/. Ctrl-C stops it.\n")
+
+
+def supervise(commands: dict[str, list[str]]) -> int:
     """Run commands until one ends or a signal comes, then end all of them and wait.
 
     A second signal is passed on as well: it tells a draining worker to hurry.
     """
     asked: list[int] = []
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in STOP_SIGNALS:
         signal.signal(number, lambda number, frame: asked.append(number))
-    children = [start(command) for command in commands]
+    children = {name: start(command) for name, command in commands.items()}
+    relays = [relay(name, child) for name, child in children.items()]
     told = 0
-    while None in (codes := [child.poll() for child in children]):
-        one_ended = any(code is not None for code in codes)
-        if told < len(asked) or (one_ended and not told):
+    while None in [child.poll() for child in children.values()]:
+        ended = [name for name, child in children.items() if child.returncode is not None]
+        if told < len(asked) or (ended and not told):
             told += 1
+            say(reason_to_stop(ended, told))
             tell_to_stop(children)
         time.sleep(0.1)
+    for thread in relays:
+        thread.join(timeout=1)
     return 0 if asked else 1
 
 
-def start(command: list[str]) -> "subprocess.Popen[bytes]":
-    # A session of its own: the terminal's Ctrl-C reaches it once, through us, as a SIGTERM.
-    return subprocess.Popen([sys.executable, "manage.py", *command], start_new_session=True)
+def start(command: list[str]) -> Child:
+    return subprocess.Popen(
+        [sys.executable, "manage.py", *command],
+        cwd=settings.BASE_DIR,
+        env={**os.environ, "PYTHONUNBUFFERED": "1", "DJANGO_RUNSERVER_HIDE_WARNING": "true"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        # The terminal's Ctrl-C reaches it once, through us, as a SIGTERM.
+        start_new_session=True,
+    )
 
 
-def tell_to_stop(children: "list[subprocess.Popen[bytes]]") -> None:
-    for child in children:
-        if child.poll() is None:
-            os.killpg(child.pid, signal.SIGTERM)  # the group: runserver has a child as well
+def relay(name: str, child: Child) -> threading.Thread:
+    """Print what a child prints, line by line, with its name before each."""
+    prefix = f"{name:6} | ".encode()
+
+    def pass_on() -> None:
+        assert child.stdout
+        for line in child.stdout:
+            # If nobody can read any more, read on: a full pipe would stop the child.
+            with suppress(OSError):
+                sys.stdout.buffer.write(prefix + line.rstrip(b"\r\n") + b"\n")
+                sys.stdout.buffer.flush()
+
+    thread = threading.Thread(target=pass_on, daemon=True)
+    thread.start()
+    return thread
+
+
+def reason_to_stop(ended: list[str], told: int) -> str:
+    if told > 1:
+        return "Hurrying: the worker gives back what it has not finished."
+    if ended:
+        return f"Stopping, because of what ended by itself: {', '.join(ended)}."
+    return "Stopping when the worker has finished what it runs; Ctrl-C again to hurry."
+
+
+def tell_to_stop(children: dict[str, Child]) -> None:
+    for child in children.values():
+        # The whole group, even if its leader is dead: runserver has a child of its own.
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, signal.SIGTERM)
 
 
 def stop_database() -> None:
     """Stop the embedded database last: a draining worker still writes to it."""
-    if folder := settings.DATABASES["default"].get("FOLDER"):
-        Server(Path(folder)).stop()
+    folder = settings.DATABASES["default"].get("FOLDER")
+    if folder and Server(Path(folder)).stop():
+        say("Stopped, the database too: nothing is left running.")
+    else:
+        say("Stopped: nothing is left running.")
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def say(text: str) -> None:
+    with suppress(OSError):  # a terminal that was closed must not keep us from stopping
+        print(text, flush=True)

@@ -128,7 +128,10 @@ def encode(image: Image.Image, width: int) -> bytes:
     width = min(width, image.width)
     height = max(1, round(image.height * width / image.width))
     content = io.BytesIO()
-    image.resize((width, height), Image.Resampling.LANCZOS).save(content, "WEBP", quality=82)
+    # Method 2 takes half the time of the default, for files that are a fiftieth larger.
+    image.resize((width, height), Image.Resampling.LANCZOS).save(
+        content, "WEBP", quality=82, method=2
+    )
     return content.getvalue()
 
 

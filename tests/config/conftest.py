@@ -26,7 +26,7 @@ def tmp():
 @pytest.fixture
 def checkout(tmp):
     """The project as it is just after cloning: no .env, no database."""
-    for name in ["config", "jobs"]:
+    for name in ["config", "guides", "jobs", "templates"]:
         shutil.copytree(ROOT / name, tmp / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "manage.py", tmp)
     return tmp

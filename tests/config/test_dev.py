@@ -1,49 +1,110 @@
+import fcntl
+import os
+import re
 import signal
+import socket
 import subprocess
 import sys
+import time
+import urllib.request
 
 import pytest
+
+from config.embedded.server import Server, binaries
 
 # Stands in for manage.py: `runworker` drains on SIGTERM, `crash` ends at once.
 MANAGE = """
 import signal, sys, time
 
 def drain(number, frame):
-    print("told to stop", flush=True)
+    print("told to stop")
     time.sleep(0.5)
-    print("drained", flush=True)
+    print("drained", end="")
     sys.exit()
 
 signal.signal(signal.SIGTERM, drain)
-print("started", flush=True)
+print("started", *sys.argv[1:])
 if "crash" in sys.argv:
     sys.exit(3)
 time.sleep(30)
 """
 
+SUPERVISE = """
+import django, sys
+django.setup()
+from config.dev import supervise
+sys.exit(supervise({}))
+"""
+
 
 @pytest.fixture
-def supervise(checkout):
-    (checkout / "manage.py").write_text(MANAGE)
+def start(checkout):
+    """Start Python in the checkout as `make run` does, to be killed if the test forgets it."""
     started = []
 
-    def supervise(*commands):
-        code = f"import sys; from config.dev import supervise; sys.exit(supervise({commands}))"
-        supervisor = subprocess.Popen(
-            [sys.executable, "-c", code], cwd=checkout, stdout=subprocess.PIPE, text=True
+    def start(*arguments, **environment):
+        process = subprocess.Popen(
+            [sys.executable, *arguments],
+            cwd=checkout,
+            env={
+                "PATH": os.environ["PATH"],
+                "DJANGO_SETTINGS_MODULE": "config.settings",
+                "DEBUG": "true",
+                **environment,
+            },
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
         )
-        started.append(supervisor)
-        assert [supervisor.stdout.readline() for _ in commands] == ["started\n"] * len(commands)
-        return supervisor
+        started.append(process)
+        return process
 
-    yield supervise
-    for supervisor in started:
-        supervisor.kill()
+    yield start
+    for process in started:
+        if process.poll() is None:
+            process.terminate()  # killed, it would leave its children
+            process.wait(timeout=60)
+        process.stdout.close()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.fixture
+def supervise(checkout, start):
+    (checkout / "manage.py").write_text(MANAGE)
+
+    def supervise(**commands):
+        supervisor = start("-c", SUPERVISE.format(commands))
+        lines = sorted(supervisor.stdout.readline() for _ in commands)
+        assert all("started" in line for line in lines)
+        return supervisor, lines
+
+    return supervise
+
+
+@pytest.fixture
+def port():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+def test_every_line_says_whose_it_is(supervise):
+    supervisor, lines = supervise(web=["runserver"], worker=["runworker"])
+
+    supervisor.terminate()
+    output, _ = supervisor.communicate(timeout=20)
+
+    assert lines == ["web    | started runserver\n", "worker | started runworker\n"]
+    assert output.splitlines()[0].startswith("Stopping ")
+    assert sorted(output.splitlines()[1:]) == sorted(
+        [
+            *("web    | told to stop", "web    | drained"),
+            *("worker | told to stop", "worker | drained"),
+        ]
+    )
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_reaches_every_command_once_and_all_may_drain(supervise, number):
-    supervisor = supervise(["runserver"], ["runworker"])
+    supervisor, _ = supervise(web=["runserver"], worker=["runworker"])
 
     supervisor.send_signal(number)
     output, _ = supervisor.communicate(timeout=20)
@@ -53,20 +114,137 @@ def test_a_signal_reaches_every_command_once_and_all_may_drain(supervise, number
 
 
 def test_when_one_command_ends_the_others_end_too(supervise):
-    supervisor = supervise(["runserver"], ["crash"])
+    supervisor, _ = supervise(web=["runserver"], worker=["crash"])
 
     output, _ = supervisor.communicate(timeout=20)
 
+    assert "ended by itself: worker" in output
     assert output.count("drained") == 1
     assert supervisor.returncode == 1
 
 
 def test_a_second_signal_is_passed_on(supervise):
-    supervisor = supervise(["runworker"])
+    supervisor, _ = supervise(worker=["runworker"])
     supervisor.send_signal(signal.SIGTERM)
-    assert supervisor.stdout.readline() == "told to stop\n"
+    while "told to stop" not in supervisor.stdout.readline():
+        pass
 
     supervisor.send_signal(signal.SIGTERM)
     output, _ = supervisor.communicate(timeout=20)
 
     assert "told to stop" in output
+
+
+def test_commands_are_stopped_though_nobody_reads_any_more(supervise):
+    supervisor, _ = supervise(web=["runserver"], worker=["runworker"])
+    children = children_of(supervisor.pid)
+    supervisor.stdout.close()  # as when the terminal was closed
+
+    supervisor.send_signal(signal.SIGHUP)
+    supervisor.wait(timeout=20)
+
+    assert len(children) == 2
+    assert not [pid for pid in children if alive(pid)]
+
+
+def test_a_taken_port_is_named_before_anything_is_started(python, checkout):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        taken = server.getsockname()[1]
+        refused = python("manage.py", "dev", DEBUG="true", PORT=str(taken))
+
+    assert refused.returncode == 1
+    assert f"Port {taken} is taken: stop what listens there, or set PORT={taken + 1}." in (
+        refused.stderr
+    )
+    assert not (checkout / ".postgres").exists()
+
+
+def test_a_second_instance_is_refused_before_anything_is_started(python, checkout, port):
+    folder = os.open(checkout, os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)
+    refused = python("manage.py", "dev", DEBUG="true", PORT=str(port))
+    os.close(folder)
+
+    assert refused.returncode == 1
+    assert f"Tabie runs from {checkout.resolve()} already" in refused.stderr
+    assert not (checkout / ".postgres").exists()
+
+
+@pytest.mark.parametrize("port", ["0", "65536", "http", "８０００"])
+def test_what_is_no_port_is_refused(python, port):
+    refused = python("manage.py", "dev", DEBUG="true", PORT=port)
+
+    assert refused.returncode == 1
+    assert f"PORT={port}: it must be a number" in refused.stderr
+
+
+def test_it_makes_no_admin_on_a_server(python):
+    refused = python(
+        *("manage.py", "dev"),
+        SECRET_KEY="a-long-random-text-known-to-nobody-0123456789-abcdefghijkl",
+        ALLOWED_HOSTS="example.org",
+        DATABASE_URL="postgresql://tabie@localhost/tabie",
+    )
+
+    assert refused.returncode == 1
+    assert "This is for development" in refused.stderr
+
+
+@pytest.mark.skipif(not binaries(), reason="the embedded PostgreSQL is not installed")
+def test_a_new_clone_shows_a_picture_and_leaves_nothing_running(start, checkout, port):
+    dev = start("manage.py", "dev", PORT=str(port))
+    first = read_until_ready(dev, port)
+
+    picture = wait_for_picture(port)
+    children = children_of(dev.pid)
+    dev.send_signal(signal.SIGINT)
+    dev.send_signal(signal.SIGINT)
+    last, _ = dev.communicate(timeout=60)
+
+    assert "Demo guides saved: 5.\n" in first
+    assert re.search(r"Admin login: admin, password \S{16} ", first)
+    assert picture.startswith("/pictures/")
+    assert re.search(r"^web    \| .*GET /guides/", last, re.MULTILINE)
+    assert dev.returncode == 0
+    assert last.endswith("Stopped, the database too: nothing is left running.\n")
+    assert not Server(checkout / ".postgres").is_running()
+    assert not [pid for pid in children if alive(pid)]
+
+    again = start("manage.py", "dev", PORT=str(port))
+
+    assert "manage.py changepassword admin" in read_until_ready(again, port)
+
+
+def read_until_ready(dev, port):
+    lines = []
+    while f"ready: http://127.0.0.1:{port}/\n" not in "".join(lines[-1:]):
+        lines.append(dev.stdout.readline())
+        assert lines[-1], "".join(lines)
+    return "".join(lines)
+
+
+def wait_for_picture(port):
+    while True:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/guides/alps-by-train/") as page:
+            if found := re.search(r"/pictures/[0-9a-f]{64}/\d+\.webp", page.read().decode()):
+                return found[0]
+        time.sleep(0.2)
+
+
+def children_of(pid):
+    listed = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True)
+    parents = {
+        int(child): int(parent) for child, parent in map(str.split, listed.stdout.splitlines())
+    }
+    found = {pid}
+    while more := {child for child, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found - {pid}
+
+
+def alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True

@@ -1,0 +1,15 @@
+import os
+import sys
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from config import dev
+
+
+class Command(BaseCommand):
+    help = "Runs the database, the web server and a worker until Ctrl-C. `make run` calls it."
+    requires_system_checks = []  # runserver makes them
+
+    def handle(self, **options: Any) -> None:
+        sys.exit(dev.run(os.environ.get("PORT") or "8000"))
