@@ -52,7 +52,7 @@ class GuideAdmin(ModelAdmin):
 @admin.register(SpotImageJob)
 class SpotImageJobAdmin(JobAdmin):
     list_display = [
-        *("spot_name", "plan_id", "status", "attempts", "error_kind", "run_after"),
+        *("spot_name", "plan_id", "state", "attempts", "error_kind", "run_after"),
         *("locked_by", "finished_at"),
     ]
     list_filter = ["status", "error_kind"]

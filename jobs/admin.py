@@ -9,12 +9,22 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
+from unfold.decorators import display
 
 from jobs import queue
-from jobs.models import Attempt, Job, Worker
+from jobs.models import Attempt, Job, Status, Worker
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
+
+
+# As colour and as word, for those who don't see the colour.
+COLOURS = {
+    Status.QUEUED.value: "info",
+    Status.PROCESSING.value: "warning",
+    Status.SUCCEEDED.value: "success",
+    Status.FAILED.value: "danger",
+}
 
 
 class ReadOnlyAdmin(ModelAdmin):
@@ -35,11 +45,15 @@ class ReadOnlyAdmin(ModelAdmin):
 class JobAdmin(ReadOnlyAdmin):
     """The base of every job model's admin: register a model with it, or with a subclass."""
 
-    list_display = ["__str__", "status", "attempts", "error_kind", "run_after", "finished_at"]
+    list_display = ["__str__", "state", "attempts", "error_kind", "run_after", "finished_at"]
     list_filter = ["status"]
     search_fields = ["=id"]
     ordering = ["-id"]  # by time: they are UUIDs of version 7
     actions = ["requeue", "cancel"]
+
+    @display(description=_("status"), ordering="status", label=COLOURS)  # type: ignore[untyped-decorator]
+    def state(self, job: Job) -> tuple[str, str]:
+        return job.status, Status(job.status).label
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         return [*super().get_readonly_fields(request, obj), "history"]
