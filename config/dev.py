@@ -74,13 +74,14 @@ def only_instance() -> Iterator[None]:
     """Lock the project's folder itself: no file to leave behind, and the lock dies with us."""
     folder = os.open(settings.BASE_DIR, os.O_RDONLY)
     try:
-        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise CommandError(
+                f"Tabie runs from {settings.BASE_DIR} already: stop it with Ctrl-C in its "
+                "terminal. Only one more worker? `make worker`."
+            ) from None
         yield
-    except BlockingIOError:
-        raise CommandError(
-            f"Tabie runs from {settings.BASE_DIR} already: stop it with Ctrl-C in its terminal. "
-            "Only one more worker? `make worker`."
-        ) from None
     finally:
         os.close(folder)
 
@@ -138,10 +139,11 @@ def supervise(commands: dict[str, list[str]]) -> int:
         signal.signal(number, lambda number, frame: asked.append(number))
     children = {name: start(command) for name, command in commands.items()}
     relays = [relay(name, child) for name, child in children.items()]
-    told = 0
+    told = answered = 0
     while None in [child.poll() for child in children.values()]:
         ended = [name for name, child in children.items() if child.returncode is not None]
-        if told < len(asked) or (ended and not told):
+        if answered < len(asked) or (ended and not told):
+            answered = len(asked)
             told += 1
             say(reason_to_stop(ended, told))
             tell_to_stop(children)

@@ -24,12 +24,9 @@ def thumbnail(spot: SpotDetail) -> SafeString | str:
 class SpotInline(TabularInline):
     model = SpotDetail
     extra = 0
-    fields = ["position", "spot_name", "description", "topic_tags", "image_status", "thumbnail"]
+    fields = ["position", "spot_name", "description", "topic_tags", "image_status", thumbnail]
     # A form that was open while the picture arrived must not take it away again.
-    readonly_fields = ["image_status", "thumbnail"]
-
-    def thumbnail(self, spot: SpotDetail) -> SafeString | str:
-        return thumbnail(spot)
+    readonly_fields = ["image_status", thumbnail]
 
 
 @admin.register(Guide)
@@ -43,6 +40,11 @@ class GuideAdmin(ModelAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         return ["plan_id"] if obj else []  # the address of a guide does not change
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """A guide may be deleted with its pictures, though nobody deletes those by themselves."""
+        shown, counts, perms_needed, protected = super().get_deleted_objects(objs, request)
+        return shown, counts, perms_needed - {SpotImage._meta.verbose_name}, protected
 
     @admin.display(description=_("pictures"))
     def pictures(self, guide: Any) -> str:

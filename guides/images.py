@@ -146,10 +146,17 @@ def blurred(image: Image.Image) -> str:
 def put(name: str, content: bytes) -> None:
     """Store a file under a name that tells its content, so what is there is left as it is."""
     storage = storages["pictures"]
-    if not storage.exists(name):
-        stored_as = storage.save(name, ContentFile(content))
-        if stored_as != name:  # somebody else was quicker by a moment
-            storage.delete(stored_as)
+    if storage.exists(name):
+        if storage.size(name) == len(content):
+            return
+        storage.delete(name)  # half a file: somebody was killed while writing it
+    stored_as = storage.save(name, ContentFile(content))
+    if stored_as != name:  # somebody else was quicker by a moment
+        storage.delete(stored_as)
+
+
+def is_stored(object_name: str) -> bool:
+    return all(storages["pictures"].exists(f"{object_name}/{width}.webp") for width in WIDTHS)
 
 
 def url_of(object_name: str) -> str:

@@ -8,9 +8,9 @@ from typing import Any, Self
 
 from django.conf import settings
 from django.db import models, transaction
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Case, Count, Exists, OuterRef, Q, Value, When
 from django.db.models.functions import Now
-from django.db.models.signals import post_delete
+from django.db.models.signals import pre_delete
 from django.dispatch import receiver
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
@@ -23,6 +23,7 @@ from jobs.models import ENDED, Job
 from jobs.run import Run
 
 PICTURE = ("image_url", "image_status", "blur")
+KNOWN = ("guide_id", "spot_name", *PICTURE)
 
 
 class ImageStatus(models.TextChoices):
@@ -89,13 +90,18 @@ class SpotQuerySet(models.QuerySet["SpotDetail"]):
             )
         )
 
+    def loading(self) -> Self:
+        """Those whose `picture_state` is loading."""
+        unpainted = self.with_jobs().filter(image_url="").exclude(image_status=ImageStatus.FAILED)
+        return unpainted.filter(Q(image_status=ImageStatus.PROCESSING) | Q(awaits_picture=True))
+
     def bulk_create(self, objs: Iterable["SpotDetail"], *args: Any, **kwargs: Any) -> Any:
         spots = list(objs)
         for spot in spots:
             spot.tidy()
         with transaction.atomic(using=self.db):
             created = super().bulk_create(spots, *args, **kwargs)
-            enqueue_missing(spots)
+            enqueue_missing(spots, new=True)
         for spot in spots:
             spot.remember()
         return created
@@ -108,7 +114,9 @@ class SpotDetail(models.Model):
     spot_name = models.TextField(_("name"), validators=[names.validate_spot_name])
     description = models.TextField(_("description"), blank=True, default="")
     position = models.IntegerField(_("position"), default=0)
-    topic_tags = models.JSONField(_("tags"), default=list, blank=True)
+    topic_tags = models.JSONField(
+        _("tags"), default=list, blank=True, validators=[names.validate_tags]
+    )
     image_url = models.TextField(_("picture"), blank=True, default="")
     image_status = models.TextField(
         _("state of the picture"),
@@ -143,14 +151,24 @@ class SpotDetail(models.Model):
         Columns of the picture are written only if this copy has changed them: its job may have
         brought the picture since the copy was read.
         """
-        self.tidy()
-        if not self._state.adding and kwargs.get("update_fields") is None:
-            unchanged = {name for name in PICTURE if getattr(self, name) == self._known.get(name)}
-            fields = [field.name for field in self._meta.fields if not field.primary_key]
-            kwargs["update_fields"] = [name for name in fields if name not in unchanged]
+        is_new = self._state.adding
+        was = self._known
+        changed = self.tidy()
+        moved = bool(was) and (was["guide_id"], was["spot_name"]) != (self.guide_id, self.spot_name)
+        if not is_new:
+            asked = kwargs.get("update_fields")
+            kwargs["update_fields"] = changed | set(
+                self._plain_fields() if asked is None else asked
+            )
         with transaction.atomic():
+            if moved:  # before the spot is written: jobs are always locked first
+                cancel_jobs(
+                    "Its spot was renamed.", plan_id=was["guide_id"], spot_name=was["spot_name"]
+                )
             super().save(*args, **kwargs)
-            enqueue_missing([self])
+            if "image_url" in changed and not self.image_url:
+                self.images.update(is_current=False)
+            enqueue_missing([self], new=is_new or moved)
         self.remember()
 
     @classmethod
@@ -159,19 +177,41 @@ class SpotDetail(models.Model):
         spot.remember()
         return spot
 
-    def remember(self) -> None:
-        """Note what the database knows of the spot."""
-        self._known = {name: self.__dict__.get(name) for name in ("spot_name", *PICTURE)}
+    def refresh_from_db(
+        self, using: Any = None, fields: Any = None, *more: Any, **options: Any
+    ) -> None:
+        super().refresh_from_db(using, fields, *more, **options)
+        self.remember(*(KNOWN if fields is None else set(KNOWN) & set(fields)))
 
-    def tidy(self) -> None:
+    def remember(self, *columns: str) -> None:
+        """Note what the database knows of the spot."""
+        fresh = {name: self.__dict__.get(name) for name in columns or KNOWN}
+        self._known = {**self._known, **fresh}
+
+    def _plain_fields(self) -> list[str]:
+        names = [field.name for field in self._meta.fields if not field.primary_key]
+        return [name for name in names if name not in PICTURE]
+
+    def tidy(self) -> set[str]:
+        """Make the spot fit to be saved; returns which columns of its picture have changed."""
+        self.spot_name = self.spot_name.strip()
         names.validate_spot_name(self.spot_name)
         self.topic_tags = names.tidy_tags(self.topic_tags)
-        if self._known.get("spot_name", self.spot_name) != self.spot_name:
+        if self._state.adding:
+            if self.image_status == ImageStatus.PROCESSING:  # only a job can say so
+                self.image_status = ImageStatus.NOT_STARTED
+            return set(PICTURE)
+        if (self._known.get("guide_id"), self._known.get("spot_name")) != (
+            self.guide_id,
+            self.spot_name,
+        ):
             # A renamed spot is a new one: the picture it had shows another place.
             self.image_url = self.blur = ""
             self.image_status = ImageStatus.NOT_STARTED
+            return set(PICTURE)
         if self._known.get("image_url") and not self.image_url:
             self.image_status = ImageStatus.NOT_STARTED
+        return {name for name in PICTURE if getattr(self, name) != self._known.get(name)}
 
     @property
     def wants_picture(self) -> bool:
@@ -205,17 +245,24 @@ class SpotDetail(models.Model):
         return images.colours(self.spot_name)
 
 
-def enqueue_missing(spots: Iterable[SpotDetail]) -> int:
+def enqueue_missing(spots: Iterable[SpotDetail], *, new: bool = False) -> int:
     """Ask for the pictures that are missing; returns how many jobs are new.
 
-    One job row per spot for ever: a job that exists is met, whatever its state.
+    One job row per spot for ever: a job that exists is met, whatever its state. But a new spot
+    that meets an ended job has only the name of one that was deleted or renamed: it is requeued.
     """
     wanted = [spot for spot in spots if spot.wants_picture]
-    return len(
-        queue.enqueue(
-            SpotImageJob(plan_id=spot.guide_id, spot_name=spot.spot_name) for spot in wanted
-        )
-    )
+    jobs = [SpotImageJob(plan_id=spot.guide_id, spot_name=spot.spot_name) for spot in wanted]
+    created = queue.enqueue(jobs)
+    if new and len(created) < len(jobs):
+        names = [job.spot_name for job in jobs]
+        ended = SpotImageJob.objects.filter(status__in=ENDED, plan_id=jobs[0].plan_id)
+        queue.requeue(ended.filter(spot_name__in=names), by="a new spot of that name")  # type: ignore[misc]
+    return len(created)
+
+
+def cancel_jobs(reason: str, **spot: str) -> None:
+    queue.cancel(SpotImageJob.objects.filter(**spot), reason, by="its guide")
 
 
 class SpotImageJob(Job):
@@ -257,7 +304,9 @@ class SpotImageJob(Job):
             raise Cancel(f"There is no spot {self.spot_name!r} in guide {self.plan_id!r} any more.")
         request = images.request_for(spot, generation=self.generation)
         known = spot.images.filter(payload_hash=request.payload_hash).first()
-        return known.as_picture() if known else images.make_picture(request, run.step)
+        if known and images.is_stored(known.object_name):
+            return known.as_picture()
+        return images.make_picture(request, run.step)
 
     def on_start(self) -> None:
         self.spots().update(image_status=ImageStatus.PROCESSING)
@@ -273,8 +322,9 @@ class SpotImageJob(Job):
         self.spots().update(image_status=ImageStatus.PROCESSING)
 
     def on_cancel(self) -> None:
-        self.spots().filter(image_url="").update(image_status=ImageStatus.NOT_STARTED)
-        self.spots().exclude(image_url="").update(image_status=ImageStatus.SUCCEEDED)
+        without = When(image_url="", then=Value(ImageStatus.NOT_STARTED))
+        status = Case(without, default=Value(ImageStatus.SUCCEEDED))
+        self.spots().update(image_status=status)
 
 
 class SpotImageQuerySet(models.QuerySet["SpotImage"]):
@@ -347,8 +397,17 @@ class SpotImage(models.Model):
         return Picture(**{field.name: getattr(self, field.name) for field in fields(Picture)})
 
 
-@receiver(post_delete, sender=SpotDetail)
-def cancel_job_of(sender: type[SpotDetail], instance: SpotDetail, **_kwargs: Any) -> None:
-    """However a spot is deleted, alone or with its guide, nobody paints it any more."""
-    jobs = SpotImageJob.objects.filter(plan_id=instance.guide_id, spot_name=instance.spot_name)
-    queue.cancel(jobs, "Its spot was deleted.")
+# However spots are deleted, nobody paints them any more. Before the delete, and not after:
+# jobs are always locked before their spots.
+
+
+@receiver(pre_delete, sender=SpotDetail)
+def cancel_job_of(instance: SpotDetail, origin: Any, **_kwargs: Any) -> None:
+    if getattr(origin, "model", type(origin)) is not Guide:  # a guide cancels all at once
+        plan_id, spot_name = instance.guide_id, instance.spot_name
+        cancel_jobs("Its spot was deleted.", plan_id=plan_id, spot_name=spot_name)
+
+
+@receiver(pre_delete, sender=Guide)
+def cancel_jobs_of(instance: Guide, **_kwargs: Any) -> None:
+    cancel_jobs("Its spot was deleted.", plan_id=instance.plan_id)

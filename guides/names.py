@@ -33,6 +33,10 @@ def validate_spot_name(value: str) -> None:
             _("The name %(start)r… has %(length)d characters; %(most)d are the most."),
             params={"start": value[:20], "length": len(value), "most": LONGEST_SPOT_NAME},
         )
+    refuse_unprintable(value)
+
+
+def refuse_unprintable(value: str) -> None:
     for character in value:
         # Control characters and lone surrogates: a database may refuse them, no page shows them.
         if unicodedata.category(character) in ("Cc", "Cs"):
@@ -42,9 +46,18 @@ def validate_spot_name(value: str) -> None:
             )
 
 
-def tidy_tags(tags: Iterable[object]) -> list[str]:
+def validate_tags(value: object) -> None:
+    if not isinstance(value, list | tuple) or not all(isinstance(tag, str) for tag in value):
+        raise ValidationError(
+            _("Tags are a list of texts, not %(value)r."), params={"value": value}
+        )
+    for tag in value:
+        refuse_unprintable(tag)
+
+
+def tidy_tags(tags: Iterable[str] | None) -> list[str]:
     """Normal form, trimmed, without doubles, sorted: the same tags are always the same list."""
-    if isinstance(tags, str) or not all(isinstance(tag, str) for tag in tags):
-        raise ValidationError(_("Tags are a list of texts, not %(value)r."), params={"value": tags})
-    tidy = {unicodedata.normalize("NFKC", str(tag)).strip()[:LONGEST_TAG] for tag in tags}
+    tags = tags or []
+    validate_tags(tags)
+    tidy = {unicodedata.normalize("NFKC", tag).strip()[:LONGEST_TAG] for tag in tags}
     return sorted(tidy - {""})

@@ -28,12 +28,11 @@ def home(request: HttpRequest) -> HttpResponse:
     page = Paginator(guides, GUIDES_PER_PAGE).get_page(request.GET.get("page"))
     plan_ids = [guide.pk for guide in page]
     covers = find_covers(plan_ids)
-    unpainted = SpotDetail.objects.with_jobs().filter(guide__in=plan_ids, image_url="")
-    loading = {spot.guide_id for spot in unpainted if spot.picture_state == "loading"}
+    loading = SpotDetail.objects.loading().filter(guide__in=plan_ids)
     context = {
         "page": page,
         "cards": [(guide, covers.get(guide.pk)) for guide in page],
-        "unfinished": sorted(loading),
+        "unfinished": sorted(set(loading.values_list("guide_id", flat=True))),
     }
     return render(request, "guides/home.html", context)
 
@@ -49,7 +48,12 @@ def guide(request: HttpRequest, plan_id: str) -> HttpResponse:
 @never_cache
 def images(request: HttpRequest, plan_id: str) -> HttpResponse:
     """What changed since the page last looked; the answer without a trigger ends its asking."""
-    shown = find_guide(plan_id)
+    try:
+        shown = find_guide(plan_id)
+    except Http404:
+        if "HX-Request" not in request.headers:
+            raise
+        return HttpResponse(status=STOP_POLLING, headers={"HX-Refresh": "true"})  # deleted since
     spots = list(shown.spots.with_jobs())
     context = progress(shown, spots)
     if request.GET.get("spots") != context["fingerprint"]:

@@ -5,6 +5,7 @@ import pytest
 from django.conf import settings
 from django.core.files.storage import storages
 from django.db import connection
+from django.utils import translation
 
 pytest_plugins = ["tests.browser.visitor"]
 in_use = pytest.StashKey[int]()
@@ -52,3 +53,10 @@ def pictures(settings, tmp_path):
     settings.STORAGES = {**settings.STORAGES, "pictures": folder}
     settings.PAINTER_SECONDS = 0
     return storages["pictures"]
+
+
+@pytest.fixture(autouse=True)
+def english():
+    """Whatever language a request of another test has left behind."""
+    with translation.override("en"):
+        yield

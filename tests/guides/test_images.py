@@ -64,10 +64,18 @@ def test_the_same_spot_gives_the_same_files(spot, pictures):
 
 def test_what_is_stored_is_never_overwritten(pictures):
     images.put("pictures/a/480.webp", b"first")
-    images.put("pictures/a/480.webp", b"second")
+    images.put("pictures/a/480.webp", b"other")
 
     assert stored(pictures, "pictures/a/480.webp") == b"first"
     assert pictures.listdir("pictures/a")[1] == ["480.webp"]
+
+
+def test_half_a_file_is_written_anew(pictures):
+    images.put("pictures/a/480.webp", b"fir")
+
+    images.put("pictures/a/480.webp", b"first")
+
+    assert stored(pictures, "pictures/a/480.webp") == b"first"
 
 
 BAD = {

@@ -386,3 +386,9 @@ def test_the_prompt_leaves_out_what_is_unknown():
 
     assert "Themes" not in prompt
     assert '""' not in prompt
+
+
+def test_a_page_left_open_stops_asking_for_a_deleted_guide(client):
+    answer = client.get("/guides/gone/images/", headers={"HX-Request": "true"})
+
+    assert (answer.status_code, answer.headers["HX-Refresh"]) == (286, "true")

@@ -10,7 +10,7 @@ from guides.models import Guide, ImageStatus, SpotDetail, SpotImageJob
 from jobs import queue, wakeup
 from jobs.models import Status
 from tests.guides.conftest import save_guide
-from tests.guides.painting import give_up, paint
+from tests.guides.painting import claim, give_up, paint
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -68,7 +68,7 @@ def test_a_guide_that_is_not_saved_leaves_no_job():
     assert jobs() == []
 
 
-def test_saving_ten_spots_adds_at_most_two_queries_for_the_queue(django_assert_num_queries):
+def test_saving_ten_spots_adds_at_most_two_queries_for_the_queue():
     spots = [SpotDetail(spot_name=str(number)) for number in range(10)]
     guide = Guide(plan_id="kyoto", title="Kyoto")
     with connection.execute_wrapper(lambda run, *query: (seen.append(query[0]), run(*query))[1]):
@@ -148,6 +148,73 @@ def test_an_old_copy_that_is_saved_does_not_take_the_picture_away(spot, pictures
     assert (spot.picture_state, spot.description) == ("ready", "golden")
 
 
+def test_a_rename_by_an_old_copy_takes_the_picture_of_the_other_place_away(spot, pictures):
+    old = SpotDetail.objects.get()
+    paint("Kinkaku-ji")
+
+    old.spot_name = "Ginkaku-ji"
+    old.save()
+
+    spot = SpotDetail.objects.get()
+    assert (spot.image_url, spot.picture_state) == ("", "loading")
+    assert not spot.images.filter(is_current=True).exists()
+
+
+def test_renaming_cancels_the_job_of_the_old_name(spot):
+    claim(["Kinkaku-ji"])
+    spot = SpotDetail.objects.get()
+
+    spot.spot_name = "Ginkaku-ji"
+    spot.save()
+
+    job = SpotImageJob.objects.get(spot_name="Kinkaku-ji")
+    assert (job.status, job.last_error) == (Status.CANCELED, "Its spot was renamed.")
+
+
+def test_a_spot_moved_to_another_guide_is_a_new_spot_there(spot):
+    claim(["Kinkaku-ji"])
+    spot = SpotDetail.objects.get()
+
+    spot.guide = Guide.objects.create(plan_id="nara", title="Nara")
+    spot.save()
+
+    assert SpotImageJob.objects.get(plan_id="nara").status == Status.QUEUED
+    assert SpotDetail.objects.get().image_status == ImageStatus.NOT_STARTED
+
+
+def test_a_spot_that_is_made_again_is_painted_again(spot, pictures):
+    paint("Kinkaku-ji")
+    spot.delete()
+
+    SpotDetail.objects.create(guide=spot.guide, spot_name="Kinkaku-ji")
+
+    assert SpotImageJob.objects.get().status == Status.QUEUED
+    assert SpotDetail.objects.get().picture_state == "loading"
+
+
+def test_a_refreshed_copy_can_clear_the_picture(spot, pictures):
+    paint("Kinkaku-ji")
+    spot.refresh_from_db()
+
+    spot.image_url = ""
+    spot.save(update_fields=["image_url"])
+
+    assert SpotDetail.objects.get().image_status == ImageStatus.NOT_STARTED
+
+
+def test_only_a_job_makes_a_spot_processing(guide):
+    SpotDetail.objects.create(guide=guide, spot_name="Gate", image_status="processing")
+
+    assert SpotDetail.objects.get().image_status == ImageStatus.NOT_STARTED
+    assert len(jobs()) == 1
+
+
+def test_names_are_trimmed(guide):
+    SpotDetail.objects.create(guide=guide, spot_name=" Gate ")
+
+    assert jobs() == [("kyoto", "Gate")]
+
+
 def test_a_renamed_spot_is_a_new_spot(spot, pictures):
     paint("Kinkaku-ji")
     spot = SpotDetail.objects.get()
@@ -175,7 +242,6 @@ ODD = [
     "<script>",
     "%s {0}",
     "a" * 200,
-    " x ",
 ]
 
 
@@ -239,3 +305,12 @@ def test_tags_are_tidied(guide):
 def test_tags_that_are_no_list_are_refused(guide):
     with pytest.raises(ValidationError, match="list of texts"):
         SpotDetail(guide=guide, spot_name="Gate", topic_tags="temple").save()
+
+
+def test_deleting_a_large_guide_needs_few_queries(django_assert_max_num_queries):
+    guide = save_guide(*[str(number) for number in range(50)])
+
+    with django_assert_max_num_queries(60 + 25):  # on_cancel asks for each spot
+        guide.delete()
+
+    assert set(SpotImageJob.objects.values_list("status", flat=True)) == {Status.CANCELED}

@@ -128,6 +128,7 @@ def environment():
         "PGUSER": to["USER"],
         "PGPASSWORD": to["PASSWORD"],
         "PGPORT": str(to["PORT"]),
+        "PGAPPNAME": "worker under test",
     }
     return {name: value for name, value in variables.items() if value}
 

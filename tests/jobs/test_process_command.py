@@ -38,7 +38,10 @@ def test_draining_does_not_wait_for_later_jobs(start):
 @pytest.mark.parametrize(
     ("option", "explanation"),
     [
-        ("--jobs=testapp.Nonsense", "Known: testapp.NoopJob, testapp.Chore, testapp.Hooked."),
+        (
+            "--jobs=testapp.Nonsense",
+            "Known: guides.SpotImageJob, testapp.NoopJob, testapp.Chore, testapp.Hooked.",
+        ),
         ("--lease=1.9", "it must be at least 2 s"),
         ("--lease=nan", "it must be at least 2 s"),
         ("--max-concurrent=0", "it must be more than 0"),
