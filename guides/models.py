@@ -272,7 +272,10 @@ class SpotImageJob(Job):
     plan_id = models.TextField(_("plan id"))
     spot_name = models.TextField(_("spot"))
     generation = models.IntegerField(
-        default=0, db_default=0, help_text=_("raised when a person asks for a new picture")
+        _("generation"),
+        default=0,
+        db_default=0,
+        help_text=_("raised when a person asks for a new picture"),
     )
 
     timeout = timedelta(minutes=2)

@@ -7,12 +7,13 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
+from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
 from jobs import queue
-from jobs.models import Attempt, Job, Status, Worker
+from jobs.models import Attempt, Job, Outcome, Status, Worker
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
@@ -53,7 +54,7 @@ class JobAdmin(ReadOnlyAdmin):
 
     @display(description=_("status"), ordering="status", label=COLOURS)  # type: ignore[untyped-decorator]
     def state(self, job: Job) -> tuple[str, str]:
-        return job.status, Status(job.status).label
+        return job.status, str(Status(job.status).label)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         return [*super().get_readonly_fields(request, obj), "history"]
@@ -84,7 +85,11 @@ class JobAdmin(ReadOnlyAdmin):
     def history(self, job: Job) -> SafeString:
         attempts = Attempt.objects.filter(job_id=job.pk).order_by("-epoch")[:50]
         lines = [
-            (attempt.started_at.isoformat(" ", "seconds"), attempt.outcome, attempt.error or "")
+            (
+                localtime(attempt.started_at).isoformat(" ", "seconds"),
+                Outcome(attempt.outcome).label,
+                attempt.error or "",
+            )
             for attempt in attempts
         ]
         return format_html_join("", "<div>{} · {} {}</div>", lines)

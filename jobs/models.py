@@ -11,6 +11,7 @@ from django.apps import apps
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
 
 from jobs.errors import NotEnded
 from jobs.lookups import AnyOf
@@ -24,11 +25,11 @@ MAX_INTERRUPTIONS = 3
 class Status(models.TextChoices):
     """Where a job is in its life; `queue.MOVES` says where it can go from there."""
 
-    QUEUED = "queued", "queued"  # waits until run_after, then for a worker
-    PROCESSING = "processing", "processing"  # held by one worker until its lease ends
-    SUCCEEDED = "succeeded", "succeeded"
-    FAILED = "failed", "failed"  # has given up: attempts, patience or interruptions ran out
-    CANCELED = "canceled", "canceled"  # a person, or the job itself, saw no need for it
+    QUEUED = "queued", _("queued")  # waits until run_after, then for a worker
+    PROCESSING = "processing", _("processing")  # held by one worker until its lease ends
+    SUCCEEDED = "succeeded", _("succeeded")
+    FAILED = "failed", _("failed")  # has given up: attempts, patience or interruptions ran out
+    CANCELED = "canceled", _("canceled")  # a person, or the job itself, saw no need for it
 
 
 ENDED = (Status.SUCCEEDED, Status.FAILED, Status.CANCELED)
@@ -37,14 +38,14 @@ ENDED = (Status.SUCCEEDED, Status.FAILED, Status.CANCELED)
 class Outcome(models.TextChoices):
     """How one claim ended."""
 
-    SUCCEEDED = "succeeded", "succeeded"
-    FAILED = "failed", "failed"  # the job's own fault: uses an attempt
-    TIMED_OUT = "timed_out", "timed out"  # likewise
-    LOST = "lost", "lost"  # its worker died or vanished: counts an interruption
-    RELEASED = "released", "released"  # its worker stopped and gave it back
-    SNOOZED = "snoozed", "snoozed"  # the job asked for a later moment
-    UNAVAILABLE = "unavailable", "unavailable"  # the provider's fault: bounded by patience
-    CANCELED = "canceled", "canceled"
+    SUCCEEDED = "succeeded", _("succeeded")
+    FAILED = "failed", _("failed")  # the job's own fault: uses an attempt
+    TIMED_OUT = "timed_out", _("timed out")  # likewise
+    LOST = "lost", _("lost")  # its worker died or vanished: counts an interruption
+    RELEASED = "released", _("released")  # its worker stopped and gave it back
+    SNOOZED = "snoozed", _("snoozed")  # the job asked for a later moment
+    UNAVAILABLE = "unavailable", _("unavailable")  # the provider's fault: bounded by patience
+    CANCELED = "canceled", _("canceled")
 
 
 def uuid7() -> uuid.UUID:
@@ -94,24 +95,26 @@ class Job(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     # Every default stands in the database too: a row inserted by plain SQL is a good job.
     status = models.TextField(
-        choices=Status.choices, default=Status.QUEUED, db_default=Status.QUEUED
+        _("status"), choices=Status.choices, default=Status.QUEUED, db_default=Status.QUEUED
     )
-    priority = models.SmallIntegerField(default=0, db_default=0, help_text="lower first")
-    run_after = models.DateTimeField(db_default=Now())
-    attempts = models.IntegerField(default=0, db_default=0)
-    max_attempts = models.IntegerField(default=3, db_default=3)
-    interruptions = models.IntegerField(default=0, db_default=0)
-    unavailable_since = models.DateTimeField(null=True, blank=True)
-    epoch = models.IntegerField(default=0, db_default=0)
-    locked_at = models.DateTimeField(null=True, blank=True)
-    locked_by = models.TextField(null=True, blank=True)  # noqa: DJ001 (NULL: nobody)
-    lease_expires_at = models.DateTimeField(null=True, blank=True)
-    last_error = models.TextField(null=True, blank=True)  # noqa: DJ001
-    error_kind = models.TextField(null=True, blank=True)  # noqa: DJ001
-    progress = models.JSONField(null=True, blank=True)
-    created_at = models.DateTimeField(db_default=Now())
-    updated_at = models.DateTimeField(db_default=Now())
-    finished_at = models.DateTimeField(null=True, blank=True)
+    priority = models.SmallIntegerField(
+        _("priority"), default=0, db_default=0, help_text=_("lower first")
+    )
+    run_after = models.DateTimeField(_("not before"), db_default=Now())
+    attempts = models.IntegerField(_("attempts"), default=0, db_default=0)
+    max_attempts = models.IntegerField(_("most attempts"), default=3, db_default=3)
+    interruptions = models.IntegerField(_("interruptions"), default=0, db_default=0)
+    unavailable_since = models.DateTimeField(_("provider unavailable since"), null=True, blank=True)
+    epoch = models.IntegerField(_("epoch"), default=0, db_default=0)
+    locked_at = models.DateTimeField(_("held since"), null=True, blank=True)
+    locked_by = models.TextField(_("held by"), null=True, blank=True)  # noqa: DJ001 (NULL: nobody)
+    lease_expires_at = models.DateTimeField(_("held until"), null=True, blank=True)
+    last_error = models.TextField(_("last error"), null=True, blank=True)  # noqa: DJ001
+    error_kind = models.TextField(_("kind of error"), null=True, blank=True)  # noqa: DJ001
+    progress = models.JSONField(_("progress"), null=True, blank=True)
+    created_at = models.DateTimeField(_("created"), db_default=Now())
+    updated_at = models.DateTimeField(_("changed"), db_default=Now())
+    finished_at = models.DateTimeField(_("ended"), null=True, blank=True)
 
     # Of the model, not of the row: override them in a subclass.
     timeout: ClassVar[timedelta] = timedelta(minutes=1)
@@ -221,19 +224,21 @@ class Attempt(models.Model):
     """One claim of one job and how it ended. Written once, by the move that ended it."""
 
     # No foreign key: history outlives its job, and kinds differ in their table.
-    job_id = models.UUIDField()
-    kind = models.TextField(help_text="app.Model of the job")
-    epoch = models.IntegerField()
-    worker = models.TextField()
-    started_at = models.DateTimeField()
-    ended_at = models.DateTimeField(db_default=Now())
-    outcome = models.TextField(choices=Outcome.choices)
-    error = models.TextField(null=True)  # noqa: DJ001 (NULL: none)
-    traceback = models.TextField(null=True)  # noqa: DJ001
-    steps = models.JSONField(null=True, help_text="milliseconds per step")
+    job_id = models.UUIDField(_("job"))
+    kind = models.TextField(_("kind"), help_text=_("app.Model of the job"))
+    epoch = models.IntegerField(_("epoch"))
+    worker = models.TextField(_("worker"))
+    started_at = models.DateTimeField(_("started"))
+    ended_at = models.DateTimeField(_("ended"), db_default=Now())
+    outcome = models.TextField(_("outcome"), choices=Outcome.choices)
+    error = models.TextField(_("error"), null=True)  # noqa: DJ001 (NULL: none)
+    traceback = models.TextField(_("traceback"), null=True)  # noqa: DJ001
+    steps = models.JSONField(_("steps"), null=True, help_text=_("milliseconds per step"))
 
     class Meta:
         db_table = "job_attempts"
+        verbose_name = _("attempt")
+        verbose_name_plural = _("attempts")
         constraints: ClassVar = [
             # One end per claim. Serves the history of a job as well.
             models.UniqueConstraint(fields=["job_id", "epoch"], name="one_end_per_claim"),
@@ -247,17 +252,21 @@ class Attempt(models.Model):
 class Worker(models.Model):
     """A worker process, as its last beat described it."""
 
-    name = models.TextField(primary_key=True, help_text="host, process id, random part")
-    started_at = models.DateTimeField(db_default=Now())
-    last_beat_at = models.DateTimeField(db_default=Now())
-    lease_expires_at = models.DateTimeField()
-    slots = models.IntegerField()
-    running = models.IntegerField(db_default=0)
-    version = models.TextField()
-    draining = models.BooleanField(db_default=False)
+    name = models.TextField(
+        _("name"), primary_key=True, help_text=_("host, process id, random part")
+    )
+    started_at = models.DateTimeField(_("started"), db_default=Now())
+    last_beat_at = models.DateTimeField(_("last beat"), db_default=Now())
+    lease_expires_at = models.DateTimeField(_("held until"))
+    slots = models.IntegerField(_("slots"))
+    running = models.IntegerField(_("running"), db_default=0)
+    version = models.TextField(_("version"))
+    draining = models.BooleanField(_("stopping"), db_default=False)
 
     class Meta:
         db_table = "job_workers"
+        verbose_name = _("worker")
+        verbose_name_plural = _("workers")
 
     def __str__(self) -> str:
         return self.name
