@@ -11,6 +11,7 @@ from guides.models import Guide, ImageStatus, SpotDetail, SpotImageJob
 from guides.providers import UNPAINTABLE
 from jobs.models import Attempt, Status
 from tests.browser.visitor import needs_chromium
+from tests.guides.painting import give_up
 from tests.jobs import processes
 from tests.jobs.conftest import make_due
 
@@ -31,7 +32,7 @@ def drain(start, pictures, monkeypatch):
 
 @pytest.fixture
 def guide(drain):
-    """Saved, and worked on for as long as its jobs have attempts."""
+    """Saved, and worked on by a process."""
     guide = services.save_guide(
         Guide(plan_id="okinawa", title="Okinawa"),
         [
@@ -39,9 +40,7 @@ def guide(drain):
             SpotDetail(spot_name="Isle in the fog", topic_tags=[UNPAINTABLE]),
         ],
     )
-    for _ in range(3):
-        drain()
-        make_due(SpotImageJob.objects.get(spot_name="Isle in the fog"))
+    drain()
     return guide
 
 
@@ -54,9 +53,12 @@ def test_a_saved_guide_shows_its_picture(guide, client):
     assert b"WEBP" in picture.getvalue()[:20]
 
 
-def test_a_spot_that_can_not_be_painted_fails_after_three_attempts(guide):
-    job = SpotImageJob.objects.get(spot_name="Isle in the fog")
+def test_a_spot_that_can_not_be_painted_fails_after_three_attempts(guide, drain):
+    for _ in range(2):
+        make_due(SpotImageJob.objects.get(spot_name="Isle in the fog"))
+        drain()
 
+    job = SpotImageJob.objects.get(spot_name="Isle in the fog")
     assert (job.status, job.attempts) == (Status.FAILED, 3)
     assert "it is tagged unpaintable" in job.last_error
     assert Attempt.objects.filter(job_id=job.id, outcome="failed").count() == 3
@@ -65,6 +67,8 @@ def test_a_spot_that_can_not_be_painted_fails_after_three_attempts(guide):
 
 @needs_chromium
 def test_a_failed_picture_appears_after_it_was_requeued_in_the_admin(guide, drain, visit):
+    make_due(SpotImageJob.objects.get(spot_name="Isle in the fog"))
+    give_up("Isle in the fog")
     page = visit("/guides/okinawa/")
     page.get_by_role("img", name="Picture of Beach").wait_for()
     assert page.get_by_role("img", name="Picture of Isle in the fog").count() == 0
