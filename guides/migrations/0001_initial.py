@@ -2,134 +2,382 @@
 
 import django.db.models.deletion
 import django.db.models.functions.datetime
+from django.db import migrations, models
+
 import guides.names
 import jobs.models
-from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='Guide',
+            name="Guide",
             fields=[
-                ('plan_id', models.CharField(default=guides.names.new_plan_id, max_length=100, primary_key=True, serialize=False, validators=[guides.names.validate_plan_id], verbose_name='plan id')),
-                ('title', models.CharField(max_length=200, verbose_name='title')),
-                ('destination', models.CharField(blank=True, max_length=200, verbose_name='destination')),
-                ('summary', models.TextField(blank=True, verbose_name='summary')),
-                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False, verbose_name='created')),
+                (
+                    "plan_id",
+                    models.CharField(
+                        default=guides.names.new_plan_id,
+                        max_length=100,
+                        primary_key=True,
+                        serialize=False,
+                        validators=[guides.names.validate_plan_id],
+                        verbose_name="plan id",
+                    ),
+                ),
+                ("title", models.CharField(max_length=200, verbose_name="title")),
+                (
+                    "destination",
+                    models.CharField(blank=True, max_length=200, verbose_name="destination"),
+                ),
+                ("summary", models.TextField(blank=True, verbose_name="summary")),
+                (
+                    "created_at",
+                    models.DateTimeField(
+                        db_default=django.db.models.functions.datetime.Now(),
+                        editable=False,
+                        verbose_name="created",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'guide',
-                'verbose_name_plural': 'guides',
-                'db_table': 'guides',
-                'ordering': ['-created_at', 'plan_id'],
-                'constraints': [models.CheckConstraint(condition=models.Q(('plan_id__regex', '^[A-Za-z0-9_-]{1,100}$')), name='guide_plan_id')],
+                "verbose_name": "guide",
+                "verbose_name_plural": "guides",
+                "db_table": "guides",
+                "ordering": ["-created_at", "plan_id"],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("plan_id__regex", "^[A-Za-z0-9_-]{1,100}$")),
+                        name="guide_plan_id",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='SpotDetail',
+            name="SpotDetail",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('spot_name', models.TextField(validators=[guides.names.validate_spot_name], verbose_name='name')),
-                ('description', models.TextField(blank=True, default='', verbose_name='description')),
-                ('position', models.IntegerField(default=0, verbose_name='position')),
-                ('topic_tags', models.JSONField(blank=True, default=list, validators=[guides.names.validate_tags], verbose_name='tags')),
-                ('image_url', models.TextField(blank=True, default='', verbose_name='picture')),
-                ('image_status', models.TextField(choices=[('not_started', 'not started'), ('processing', 'processing'), ('succeeded', 'succeeded'), ('failed', 'failed')], db_default='not_started', default='not_started', verbose_name='state of the picture')),
-                ('blur', models.TextField(blank=True, default='', editable=False)),
-                ('guide', models.ForeignKey(db_column='plan_id', on_delete=django.db.models.deletion.CASCADE, related_name='spots', to='guides.guide')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "spot_name",
+                    models.TextField(
+                        validators=[guides.names.validate_spot_name], verbose_name="name"
+                    ),
+                ),
+                (
+                    "description",
+                    models.TextField(blank=True, default="", verbose_name="description"),
+                ),
+                ("position", models.IntegerField(default=0, verbose_name="position")),
+                (
+                    "topic_tags",
+                    models.JSONField(
+                        blank=True,
+                        default=list,
+                        validators=[guides.names.validate_tags],
+                        verbose_name="tags",
+                    ),
+                ),
+                ("image_url", models.TextField(blank=True, default="", verbose_name="picture")),
+                (
+                    "image_status",
+                    models.TextField(
+                        choices=[
+                            ("not_started", "not started"),
+                            ("processing", "processing"),
+                            ("succeeded", "succeeded"),
+                            ("failed", "failed"),
+                        ],
+                        db_default="not_started",
+                        default="not_started",
+                        verbose_name="state of the picture",
+                    ),
+                ),
+                ("blur", models.TextField(blank=True, default="", editable=False)),
+                (
+                    "guide",
+                    models.ForeignKey(
+                        db_column="plan_id",
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="spots",
+                        to="guides.guide",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'spot',
-                'verbose_name_plural': 'spots',
-                'db_table': 'spot_details',
-                'ordering': ['position', 'id'],
+                "verbose_name": "spot",
+                "verbose_name_plural": "spots",
+                "db_table": "spot_details",
+                "ordering": ["position", "id"],
             },
         ),
         migrations.CreateModel(
-            name='SpotImage',
+            name="SpotImage",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('version', models.IntegerField(verbose_name='version')),
-                ('is_current', models.BooleanField(default=False, verbose_name='current')),
-                ('payload_hash', models.CharField(max_length=64)),
-                ('object_name', models.TextField(help_text='folder of its files in the picture storage')),
-                ('bytes', models.IntegerField(verbose_name='bytes')),
-                ('width', models.IntegerField(verbose_name='width')),
-                ('height', models.IntegerField(verbose_name='height')),
-                ('blur', models.TextField(blank=True)),
-                ('provider', models.TextField(verbose_name='provider')),
-                ('model', models.TextField(blank=True, verbose_name='model')),
-                ('prompt', models.TextField(verbose_name='prompt')),
-                ('cost', models.DecimalField(decimal_places=4, default=0, max_digits=10, verbose_name='cost')),
-                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False, verbose_name='created')),
-                ('spot', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='images', to='guides.spotdetail')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("version", models.IntegerField(verbose_name="version")),
+                ("is_current", models.BooleanField(default=False, verbose_name="current")),
+                ("payload_hash", models.CharField(max_length=64)),
+                (
+                    "object_name",
+                    models.TextField(help_text="folder of its files in the picture storage"),
+                ),
+                ("bytes", models.IntegerField(verbose_name="bytes")),
+                ("width", models.IntegerField(verbose_name="width")),
+                ("height", models.IntegerField(verbose_name="height")),
+                ("blur", models.TextField(blank=True)),
+                ("provider", models.TextField(verbose_name="provider")),
+                ("model", models.TextField(blank=True, verbose_name="model")),
+                ("prompt", models.TextField(verbose_name="prompt")),
+                (
+                    "cost",
+                    models.DecimalField(
+                        decimal_places=4, default=0, max_digits=10, verbose_name="cost"
+                    ),
+                ),
+                (
+                    "created_at",
+                    models.DateTimeField(
+                        db_default=django.db.models.functions.datetime.Now(),
+                        editable=False,
+                        verbose_name="created",
+                    ),
+                ),
+                (
+                    "spot",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="images",
+                        to="guides.spotdetail",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'picture',
-                'verbose_name_plural': 'pictures',
-                'db_table': 'spot_images',
-                'ordering': ['-version'],
+                "verbose_name": "picture",
+                "verbose_name_plural": "pictures",
+                "db_table": "spot_images",
+                "ordering": ["-version"],
             },
         ),
         migrations.CreateModel(
-            name='SpotImageJob',
+            name="SpotImageJob",
             fields=[
-                ('id', models.UUIDField(default=jobs.models.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('status', models.TextField(choices=[('queued', 'queued'), ('processing', 'processing'), ('succeeded', 'succeeded'), ('failed', 'failed'), ('canceled', 'canceled')], db_default='queued', default='queued', verbose_name='status')),
-                ('priority', models.SmallIntegerField(db_default=0, default=0, help_text='lower first', verbose_name='priority')),
-                ('run_after', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), verbose_name='not before')),
-                ('attempts', models.IntegerField(db_default=0, default=0, verbose_name='attempts')),
-                ('max_attempts', models.IntegerField(db_default=3, default=3, verbose_name='most attempts')),
-                ('interruptions', models.IntegerField(db_default=0, default=0, verbose_name='interruptions')),
-                ('unavailable_since', models.DateTimeField(blank=True, null=True, verbose_name='provider unavailable since')),
-                ('epoch', models.IntegerField(db_default=0, default=0, verbose_name='epoch')),
-                ('locked_at', models.DateTimeField(blank=True, null=True, verbose_name='held since')),
-                ('locked_by', models.TextField(blank=True, null=True, verbose_name='held by')),
-                ('lease_expires_at', models.DateTimeField(blank=True, null=True, verbose_name='held until')),
-                ('last_error', models.TextField(blank=True, null=True, verbose_name='last error')),
-                ('error_kind', models.TextField(blank=True, null=True, verbose_name='kind of error')),
-                ('progress', models.JSONField(blank=True, null=True, verbose_name='progress')),
-                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), verbose_name='created')),
-                ('updated_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), verbose_name='changed')),
-                ('finished_at', models.DateTimeField(blank=True, null=True, verbose_name='ended')),
-                ('plan_id', models.TextField(verbose_name='plan id')),
-                ('spot_name', models.TextField(verbose_name='spot')),
-                ('generation', models.IntegerField(db_default=0, default=0, help_text='raised when a person asks for a new picture', verbose_name='generation')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=jobs.models.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                (
+                    "status",
+                    models.TextField(
+                        choices=[
+                            ("queued", "queued"),
+                            ("processing", "processing"),
+                            ("succeeded", "succeeded"),
+                            ("failed", "failed"),
+                            ("canceled", "canceled"),
+                        ],
+                        db_default="queued",
+                        default="queued",
+                        verbose_name="status",
+                    ),
+                ),
+                (
+                    "priority",
+                    models.SmallIntegerField(
+                        db_default=0, default=0, help_text="lower first", verbose_name="priority"
+                    ),
+                ),
+                (
+                    "run_after",
+                    models.DateTimeField(
+                        db_default=django.db.models.functions.datetime.Now(),
+                        verbose_name="not before",
+                    ),
+                ),
+                ("attempts", models.IntegerField(db_default=0, default=0, verbose_name="attempts")),
+                (
+                    "max_attempts",
+                    models.IntegerField(db_default=3, default=3, verbose_name="most attempts"),
+                ),
+                (
+                    "interruptions",
+                    models.IntegerField(db_default=0, default=0, verbose_name="interruptions"),
+                ),
+                (
+                    "unavailable_since",
+                    models.DateTimeField(
+                        blank=True, null=True, verbose_name="provider unavailable since"
+                    ),
+                ),
+                ("epoch", models.IntegerField(db_default=0, default=0, verbose_name="epoch")),
+                (
+                    "locked_at",
+                    models.DateTimeField(blank=True, null=True, verbose_name="held since"),
+                ),
+                ("locked_by", models.TextField(blank=True, null=True, verbose_name="held by")),
+                (
+                    "lease_expires_at",
+                    models.DateTimeField(blank=True, null=True, verbose_name="held until"),
+                ),
+                ("last_error", models.TextField(blank=True, null=True, verbose_name="last error")),
+                (
+                    "error_kind",
+                    models.TextField(blank=True, null=True, verbose_name="kind of error"),
+                ),
+                ("progress", models.JSONField(blank=True, null=True, verbose_name="progress")),
+                (
+                    "created_at",
+                    models.DateTimeField(
+                        db_default=django.db.models.functions.datetime.Now(), verbose_name="created"
+                    ),
+                ),
+                (
+                    "updated_at",
+                    models.DateTimeField(
+                        db_default=django.db.models.functions.datetime.Now(), verbose_name="changed"
+                    ),
+                ),
+                ("finished_at", models.DateTimeField(blank=True, null=True, verbose_name="ended")),
+                ("plan_id", models.TextField(verbose_name="plan id")),
+                ("spot_name", models.TextField(verbose_name="spot")),
+                (
+                    "generation",
+                    models.IntegerField(
+                        db_default=0,
+                        default=0,
+                        help_text="raised when a person asks for a new picture",
+                        verbose_name="generation",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'picture job',
-                'verbose_name_plural': 'picture jobs',
-                'db_table': 'spot_image_jobs',
-                'abstract': False,
-                'indexes': [models.Index(fields=['status', 'locked_at'], name='spotimagejob_state'), models.Index(condition=models.Q(('status', 'queued')), fields=['priority', 'run_after', 'created_at'], name='spotimagejob_claim'), models.Index(condition=models.Q(('interruptions__gte', 2), ('status', 'queued')), fields=['run_after'], name='spotimagejob_suspect')],
-                'constraints': [models.CheckConstraint(condition=models.Q(('status__in', ['queued', 'processing', 'succeeded', 'failed', 'canceled'])), name='spotimagejob_status'), models.CheckConstraint(condition=models.Q(('attempts__gte', 0), ('attempts__lte', models.F('max_attempts')), ('max_attempts__gte', 1)), name='spotimagejob_attempts'), models.CheckConstraint(condition=models.Q(('epoch__gte', 0), ('interruptions__gte', 0)), name='spotimagejob_counts'), models.CheckConstraint(condition=models.Q(models.Q(('lease_expires_at__isnull', False), ('locked_at__isnull', False), ('locked_by__isnull', False), ('status', 'processing')), models.Q(models.Q(('status', 'processing'), _negated=True), ('lease_expires_at', None), ('locked_at', None), ('locked_by', None)), _connector='OR'), name='spotimagejob_held_while_processing'), models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('status__in', ('succeeded', 'failed', 'canceled'))), models.Q(models.Q(('status__in', ('succeeded', 'failed', 'canceled')), _negated=True), ('finished_at', None)), _connector='OR'), name='spotimagejob_finished_when_ended'), models.UniqueConstraint(fields=('plan_id', 'spot_name'), name='one_image_job_per_spot')],
+                "verbose_name": "picture job",
+                "verbose_name_plural": "picture jobs",
+                "db_table": "spot_image_jobs",
+                "abstract": False,
+                "indexes": [
+                    models.Index(fields=["status", "locked_at"], name="spotimagejob_state"),
+                    models.Index(
+                        condition=models.Q(("status", "queued")),
+                        fields=["priority", "run_after", "created_at"],
+                        name="spotimagejob_claim",
+                    ),
+                    models.Index(
+                        condition=models.Q(("interruptions__gte", 2), ("status", "queued")),
+                        fields=["run_after"],
+                        name="spotimagejob_suspect",
+                    ),
+                ],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            (
+                                "status__in",
+                                ["queued", "processing", "succeeded", "failed", "canceled"],
+                            )
+                        ),
+                        name="spotimagejob_status",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("attempts__gte", 0),
+                            ("attempts__lte", models.F("max_attempts")),
+                            ("max_attempts__gte", 1),
+                        ),
+                        name="spotimagejob_attempts",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("epoch__gte", 0), ("interruptions__gte", 0)),
+                        name="spotimagejob_counts",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(
+                                ("lease_expires_at__isnull", False),
+                                ("locked_at__isnull", False),
+                                ("locked_by__isnull", False),
+                                ("status", "processing"),
+                            ),
+                            models.Q(
+                                models.Q(("status", "processing"), _negated=True),
+                                ("lease_expires_at", None),
+                                ("locked_at", None),
+                                ("locked_by", None),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="spotimagejob_held_while_processing",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(
+                                ("finished_at__isnull", False),
+                                ("status__in", ("succeeded", "failed", "canceled")),
+                            ),
+                            models.Q(
+                                models.Q(
+                                    ("status__in", ("succeeded", "failed", "canceled")),
+                                    _negated=True,
+                                ),
+                                ("finished_at", None),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="spotimagejob_finished_when_ended",
+                    ),
+                    models.UniqueConstraint(
+                        fields=("plan_id", "spot_name"), name="one_image_job_per_spot"
+                    ),
+                ],
             },
         ),
         migrations.AddConstraint(
-            model_name='spotdetail',
-            constraint=models.UniqueConstraint(fields=('guide', 'spot_name'), name='one_spot_per_name'),
+            model_name="spotdetail",
+            constraint=models.UniqueConstraint(
+                fields=("guide", "spot_name"), name="one_spot_per_name"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='spotdetail',
-            constraint=models.CheckConstraint(condition=models.Q(('image_status__in', ['not_started', 'processing', 'succeeded', 'failed'])), name='spot_image_status'),
+            model_name="spotdetail",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("image_status__in", ["not_started", "processing", "succeeded", "failed"])
+                ),
+                name="spot_image_status",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='spotimage',
-            constraint=models.UniqueConstraint(fields=('spot', 'version'), name='one_picture_per_version'),
+            model_name="spotimage",
+            constraint=models.UniqueConstraint(
+                fields=("spot", "version"), name="one_picture_per_version"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='spotimage',
-            constraint=models.UniqueConstraint(fields=('spot', 'payload_hash'), name='one_picture_per_payload'),
+            model_name="spotimage",
+            constraint=models.UniqueConstraint(
+                fields=("spot", "payload_hash"), name="one_picture_per_payload"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='spotimage',
-            constraint=models.UniqueConstraint(condition=models.Q(('is_current', True)), fields=('spot',), name='one_current_picture'),
+            model_name="spotimage",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("is_current", True)),
+                fields=("spot",),
+                name="one_current_picture",
+            ),
         ),
     ]

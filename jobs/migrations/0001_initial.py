@@ -5,51 +5,118 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='Worker',
+            name="Worker",
             fields=[
-                ('name', models.TextField(help_text='host, process id, random part', primary_key=True, serialize=False, verbose_name='name')),
-                ('started_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), verbose_name='started')),
-                ('last_beat_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), verbose_name='last beat')),
-                ('lease_expires_at', models.DateTimeField(verbose_name='held until')),
-                ('slots', models.IntegerField(verbose_name='slots')),
-                ('running', models.IntegerField(db_default=0, verbose_name='running')),
-                ('version', models.TextField(verbose_name='version')),
-                ('draining', models.BooleanField(db_default=False, verbose_name='stopping')),
+                (
+                    "name",
+                    models.TextField(
+                        help_text="host, process id, random part",
+                        primary_key=True,
+                        serialize=False,
+                        verbose_name="name",
+                    ),
+                ),
+                (
+                    "started_at",
+                    models.DateTimeField(
+                        db_default=django.db.models.functions.datetime.Now(), verbose_name="started"
+                    ),
+                ),
+                (
+                    "last_beat_at",
+                    models.DateTimeField(
+                        db_default=django.db.models.functions.datetime.Now(),
+                        verbose_name="last beat",
+                    ),
+                ),
+                ("lease_expires_at", models.DateTimeField(verbose_name="held until")),
+                ("slots", models.IntegerField(verbose_name="slots")),
+                ("running", models.IntegerField(db_default=0, verbose_name="running")),
+                ("version", models.TextField(verbose_name="version")),
+                ("draining", models.BooleanField(db_default=False, verbose_name="stopping")),
             ],
             options={
-                'verbose_name': 'worker',
-                'verbose_name_plural': 'workers',
-                'db_table': 'job_workers',
+                "verbose_name": "worker",
+                "verbose_name_plural": "workers",
+                "db_table": "job_workers",
             },
         ),
         migrations.CreateModel(
-            name='Attempt',
+            name="Attempt",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('job_id', models.UUIDField(verbose_name='job')),
-                ('kind', models.TextField(help_text='app.Model of the job', verbose_name='kind')),
-                ('epoch', models.IntegerField(verbose_name='epoch')),
-                ('worker', models.TextField(verbose_name='worker')),
-                ('started_at', models.DateTimeField(verbose_name='started')),
-                ('ended_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), verbose_name='ended')),
-                ('outcome', models.TextField(choices=[('succeeded', 'succeeded'), ('failed', 'failed'), ('timed_out', 'timed out'), ('lost', 'lost'), ('released', 'released'), ('snoozed', 'snoozed'), ('unavailable', 'unavailable'), ('canceled', 'canceled')], verbose_name='outcome')),
-                ('error', models.TextField(null=True, verbose_name='error')),
-                ('traceback', models.TextField(null=True, verbose_name='traceback')),
-                ('steps', models.JSONField(help_text='milliseconds per step', null=True, verbose_name='steps')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("job_id", models.UUIDField(verbose_name="job")),
+                ("kind", models.TextField(help_text="app.Model of the job", verbose_name="kind")),
+                ("epoch", models.IntegerField(verbose_name="epoch")),
+                ("worker", models.TextField(verbose_name="worker")),
+                ("started_at", models.DateTimeField(verbose_name="started")),
+                (
+                    "ended_at",
+                    models.DateTimeField(
+                        db_default=django.db.models.functions.datetime.Now(), verbose_name="ended"
+                    ),
+                ),
+                (
+                    "outcome",
+                    models.TextField(
+                        choices=[
+                            ("succeeded", "succeeded"),
+                            ("failed", "failed"),
+                            ("timed_out", "timed out"),
+                            ("lost", "lost"),
+                            ("released", "released"),
+                            ("snoozed", "snoozed"),
+                            ("unavailable", "unavailable"),
+                            ("canceled", "canceled"),
+                        ],
+                        verbose_name="outcome",
+                    ),
+                ),
+                ("error", models.TextField(null=True, verbose_name="error")),
+                ("traceback", models.TextField(null=True, verbose_name="traceback")),
+                (
+                    "steps",
+                    models.JSONField(
+                        help_text="milliseconds per step", null=True, verbose_name="steps"
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'attempt',
-                'verbose_name_plural': 'attempts',
-                'db_table': 'job_attempts',
-                'constraints': [models.UniqueConstraint(fields=('job_id', 'epoch'), name='one_end_per_claim'), models.CheckConstraint(condition=models.Q(('outcome__in', ['succeeded', 'failed', 'timed_out', 'lost', 'released', 'snoozed', 'unavailable', 'canceled'])), name='attempt_outcome')],
+                "verbose_name": "attempt",
+                "verbose_name_plural": "attempts",
+                "db_table": "job_attempts",
+                "constraints": [
+                    models.UniqueConstraint(fields=("job_id", "epoch"), name="one_end_per_claim"),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            (
+                                "outcome__in",
+                                [
+                                    "succeeded",
+                                    "failed",
+                                    "timed_out",
+                                    "lost",
+                                    "released",
+                                    "snoozed",
+                                    "unavailable",
+                                    "canceled",
+                                ],
+                            )
+                        ),
+                        name="attempt_outcome",
+                    ),
+                ],
             },
         ),
     ]
