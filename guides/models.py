@@ -1,7 +1,6 @@
 """Guides, their spots, and the pictures the spots have had."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, fields
 from datetime import timedelta
 from types import MappingProxyType
 from typing import Any, Self
@@ -17,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 
 from guides import images, names
 from guides.images import Picture
+from guides.versions import SpotImage as SpotImage  # it is one of the models, too
 from jobs import queue
 from jobs.errors import Cancel
 from jobs.models import ENDED, Job
@@ -213,6 +213,15 @@ class SpotDetail(models.Model):
             self.image_status = ImageStatus.NOT_STARTED
         return {name for name in PICTURE if getattr(self, name) != self._known.get(name)}
 
+    def show(self, picture: Picture) -> None:
+        """Make this the spot's picture; the one it had stays as a version."""
+        SpotImage.objects.make_current(self, picture)
+        SpotDetail.objects.filter(pk=self.pk).update(
+            image_url=images.url_of(picture.object_name),
+            image_status=ImageStatus.SUCCEEDED,
+            blur=picture.blur,
+        )
+
     @property
     def wants_picture(self) -> bool:
         waiting = (ImageStatus.NOT_STARTED, ImageStatus.FAILED)
@@ -316,7 +325,7 @@ class SpotImageJob(Job):
 
     def on_success(self, picture: Picture) -> None:
         for spot in self.spots().select_for_update():
-            SpotImage.objects.show(spot, picture)
+            spot.show(picture)
 
     def on_failure(self, error: BaseException) -> None:
         self.spots().update(image_status=ImageStatus.FAILED)
@@ -328,76 +337,6 @@ class SpotImageJob(Job):
         without = When(image_url="", then=Value(ImageStatus.NOT_STARTED))
         status = Case(without, default=Value(ImageStatus.SUCCEEDED))
         self.spots().update(image_status=status)
-
-
-class SpotImageQuerySet(models.QuerySet["SpotImage"]):
-    def show(self, spot: SpotDetail, picture: Picture) -> "SpotImage":
-        """Make this the spot's picture, as a new version unless it is known already."""
-        facts = asdict(picture)
-        self.filter(spot=spot, is_current=True).exclude(payload_hash=picture.payload_hash).update(
-            is_current=False
-        )
-        version, new = self.get_or_create(
-            spot=spot,
-            payload_hash=picture.payload_hash,
-            defaults={
-                "version": self.filter(spot=spot).count() + 1,
-                "is_current": True,
-                **facts,
-            },
-        )
-        if not new and not version.is_current:
-            version.is_current = True
-            version.save(update_fields=["is_current"])
-        SpotDetail.objects.filter(pk=spot.pk).update(
-            image_url=images.url_of(picture.object_name),
-            image_status=ImageStatus.SUCCEEDED,
-            blur=picture.blur,
-        )
-        return version
-
-
-class SpotImage(models.Model):
-    """A picture that a spot has, or has had. Nothing overwrites it."""
-
-    spot = models.ForeignKey(SpotDetail, on_delete=models.CASCADE, related_name="images")
-    version = models.IntegerField(_("version"))
-    is_current = models.BooleanField(_("current"), default=False)
-    payload_hash = models.CharField(max_length=64)
-    object_name = models.TextField(help_text=_("folder of its files in the picture storage"))
-    bytes = models.IntegerField(_("bytes"))
-    width = models.IntegerField(_("width"))
-    height = models.IntegerField(_("height"))
-    blur = models.TextField(blank=True)
-    provider = models.TextField(_("provider"))
-    model = models.TextField(_("model"), blank=True)
-    prompt = models.TextField(_("prompt"))
-    cost = models.DecimalField(_("cost"), max_digits=10, decimal_places=4, default=0)
-    created_at = models.DateTimeField(_("created"), db_default=Now(), editable=False)
-
-    objects = SpotImageQuerySet.as_manager()
-
-    class Meta:
-        db_table = "spot_images"
-        ordering = ["-version"]
-        verbose_name = _("picture")
-        verbose_name_plural = _("pictures")
-        constraints = [
-            models.UniqueConstraint(fields=["spot", "version"], name="one_picture_per_version"),
-            # The same request is no change, and so no new version.
-            models.UniqueConstraint(
-                fields=["spot", "payload_hash"], name="one_picture_per_payload"
-            ),
-            models.UniqueConstraint(
-                fields=["spot"], condition=Q(is_current=True), name="one_current_picture"
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.spot}, {self.version}"
-
-    def as_picture(self) -> Picture:
-        return Picture(**{field.name: getattr(self, field.name) for field in fields(Picture)})
 
 
 # However spots are deleted, nobody paints them any more. Before the delete, and not after:

@@ -13,9 +13,8 @@ from datetime import timedelta
 from uuid import UUID
 
 from django.db import Error, connection
-from django.db.models import Exists, Subquery
 
-from jobs import database, logs, models, outcomes, queue, wakeup
+from jobs import database, logs, look, outcomes, queue, wakeup
 from jobs.crew import Crew
 from jobs.errors import LeaseLost, TimedOut
 from jobs.heartbeat import Heartbeat, Watchdog
@@ -227,7 +226,7 @@ class Worker:
             return
         self.look_at = now + self.poll * random.uniform(1, 1.25)
         self.looked = True
-        found = self.ask()
+        found = look.ask(self.models, self.name)
         self.hungry.update(model for model in self.models if found[model, "due"])
         # One worker is enough to empty itself for a suspect: chance decides which.
         if self.suspects or not self.runs or random.random() < 0.2:
@@ -236,23 +235,6 @@ class Worker:
             if found[model, "expired"] and now > self.outage.over_at + self.mercy:
                 for end in queue.rescue(model, spared=self.runs):
                     self.report(end, missed=False)
-
-    def ask(self) -> dict[tuple[type[Job], str], object]:
-        questions: dict[tuple[type[Job], str], Subquery] = {}
-        for model in self.models:
-            due = model.objects.due()
-            # Not EXISTS: without an order it reads the whole table when nothing is due.
-            questions[model, "due"] = Subquery(due.trusted().in_turn().values("id")[:1])
-            questions[model, "suspect"] = Exists(due.suspect())
-            questions[model, "expired"] = Exists(model.objects.expired())
-        if not questions:
-            return {}
-        with database.short_transaction():
-            me = models.Worker.objects.filter(name=self.name).order_by()
-            answers = me.values_list(*questions.values()).first()
-        # Before the first beat our row is not there: then it is worth a try.
-        unknown = [what != "suspect" for _, what in questions]
-        return dict(zip(questions, answers or unknown, strict=True))
 
     # claim: fill the free slots
 

@@ -12,8 +12,8 @@ os.environ["DJANGO_SETTINGS_MODULE"] = "bench.settings"
 django.setup()
 
 from bench.models import BenchJob  # noqa: E402
+from jobs import look as question  # noqa: E402
 from jobs import models, queue  # noqa: E402
-from jobs.worker import Worker  # noqa: E402
 
 TABLES = ["bench_jobs", "job_attempts", "job_workers"]
 # Each half is served by an index, also among a million others.
@@ -79,14 +79,12 @@ def deepen(later: int, finished: int) -> None:
 
 def look() -> None:
     """Ask what every worker asks once a second: due, suspect or abandoned jobs?"""
-    if any(idle_worker().ask().values()):
+    if any(question.ask([BenchJob], idle_worker()).values()):
         raise RuntimeError("There was something to do.")
 
 
 @cache
-def idle_worker() -> Worker:
-    worker = Worker([BenchJob])
-    # The question is asked along with its own row.
+def idle_worker() -> str:
+    # The question is asked along with the worker's own row.
     columns = {"slots": 0, "version": "", "lease_expires_at": Now()}
-    models.Worker.objects.create(name=worker.name, **columns)
-    return worker
+    return models.Worker.objects.create(name="idle", **columns).name

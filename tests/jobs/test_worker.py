@@ -9,7 +9,7 @@ from django.db import connection
 from django.db.models import Max, Min
 from django.db.models.functions import Now
 
-from jobs import queue
+from jobs import look, queue
 from jobs.models import Attempt, Status
 from jobs.models import Worker as WorkerRow
 from jobs.worker import Worker
@@ -306,7 +306,7 @@ def test_an_idle_look_reads_nothing_of_later_jobs():
 
     seen = []
     with connection.execute_wrapper(lambda run, *query: (seen.append(query[:2]), run(*query))[1]):
-        worker.ask()
+        look.ask([NoopJob], worker.name)
     statement, parameters = seen[-1]
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS) {statement}", parameters)

@@ -1,0 +1,67 @@
+"""The pictures that a spot has, or has had."""
+
+from dataclasses import asdict, fields
+from typing import TYPE_CHECKING
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
+
+from guides.images import Picture
+
+if TYPE_CHECKING:
+    from guides.models import SpotDetail
+
+
+class SpotImageQuerySet(models.QuerySet["SpotImage"]):
+    def make_current(self, spot: "SpotDetail", picture: Picture) -> None:
+        """Make this the current version: a new one, unless the same was asked for before."""
+        versions = self.filter(spot=spot)
+        versions.filter(is_current=True).update(is_current=False)
+        if not versions.filter(payload_hash=picture.payload_hash).update(is_current=True):
+            number = versions.count() + 1
+            self.create(spot=spot, version=number, is_current=True, **asdict(picture))
+
+
+class SpotImage(models.Model):
+    """One picture, as it was asked for and as it came. Nothing overwrites it."""
+
+    spot = models.ForeignKey("guides.SpotDetail", on_delete=models.CASCADE, related_name="images")
+    version = models.IntegerField(_("version"))
+    is_current = models.BooleanField(_("current"), default=False)
+    payload_hash = models.CharField(max_length=64)
+    object_name = models.TextField(help_text=_("folder of its files in the picture storage"))
+    bytes = models.IntegerField(_("bytes"))
+    width = models.IntegerField(_("width"))
+    height = models.IntegerField(_("height"))
+    blur = models.TextField(blank=True)
+    provider = models.TextField(_("provider"))
+    model = models.TextField(_("model"), blank=True)
+    prompt = models.TextField(_("prompt"))
+    cost = models.DecimalField(_("cost"), max_digits=10, decimal_places=4, default=0)
+    created_at = models.DateTimeField(_("created"), db_default=Now(), editable=False)
+
+    objects = SpotImageQuerySet.as_manager()
+
+    class Meta:
+        db_table = "spot_images"
+        ordering = ["-version"]
+        verbose_name = _("picture")
+        verbose_name_plural = _("pictures")
+        constraints = [
+            models.UniqueConstraint(fields=["spot", "version"], name="one_picture_per_version"),
+            # The same request is no change, and so no new version.
+            models.UniqueConstraint(
+                fields=["spot", "payload_hash"], name="one_picture_per_payload"
+            ),
+            models.UniqueConstraint(
+                fields=["spot"], condition=Q(is_current=True), name="one_current_picture"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.spot}, {self.version}"
+
+    def as_picture(self) -> Picture:
+        return Picture(**{field.name: getattr(self, field.name) for field in fields(Picture)})

@@ -1,0 +1,29 @@
+"""What is there to do? One query for all kinds of job, asked by every worker at every poll."""
+
+from collections.abc import Iterable
+
+from django.db.models import Exists, Subquery
+
+from jobs import database
+from jobs.models import Job, Worker
+
+Answers = dict[tuple[type[Job], str], object]
+
+
+def ask(models: Iterable[type[Job]], worker: str) -> Answers:
+    """Of each model: is a job due, is a suspect due, and has a lease expired?"""
+    questions: dict[tuple[type[Job], str], Subquery] = {}
+    for model in models:
+        due = model.objects.due()
+        # Not EXISTS: without an order it reads the whole table when nothing is due.
+        questions[model, "due"] = Subquery(due.trusted().in_turn().values("id")[:1])
+        questions[model, "suspect"] = Exists(due.suspect())
+        questions[model, "expired"] = Exists(model.objects.expired())
+    if not questions:
+        return {}
+    with database.short_transaction():
+        me = Worker.objects.filter(name=worker).order_by()
+        answers = me.values_list(*questions.values()).first()
+    # Before its first beat a worker has no row: then it is worth a try.
+    unknown = [what != "suspect" for _, what in questions]
+    return dict(zip(questions, answers or unknown, strict=True))
