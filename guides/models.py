@@ -314,7 +314,8 @@ class SpotImageJob(Job):
         spot = self.spots().select_related("guide").first()
         if spot is None:
             raise Cancel(f"There is no spot {self.spot_name!r} in guide {self.plan_id!r} any more.")
-        request = images.request_for(spot, generation=self.generation)
+        with run.step("prompt"):
+            request = images.request_for(spot, generation=self.generation)
         known = spot.images.filter(payload_hash=request.payload_hash).first()
         if known and images.is_stored(known.object_name):
             return known.as_picture()

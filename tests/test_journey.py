@@ -51,6 +51,8 @@ def test_a_saved_guide_shows_its_picture(guide, client):
     picture = client.get(address)
     assert picture.headers["Content-Type"] == "image/webp"
     assert b"WEBP" in picture.getvalue()[:20]
+    steps = Attempt.objects.get(outcome="succeeded").steps
+    assert set(steps) == {"prompt", "generate", "check", "store"}
 
 
 def test_a_spot_that_can_not_be_painted_fails_after_three_attempts(guide, drain):
