@@ -154,7 +154,7 @@ class SpotDetail(models.Model):
         is_new = self._state.adding
         was = self._known
         changed = self.tidy()
-        moved = bool(was) and (was["guide_id"], was["spot_name"]) != (self.guide_id, self.spot_name)
+        moved = self.has_moved()
         if not is_new:
             asked = kwargs.get("update_fields")
             kwargs["update_fields"] = changed | set(
@@ -181,12 +181,18 @@ class SpotDetail(models.Model):
         self, using: Any = None, fields: Any = None, *more: Any, **options: Any
     ) -> None:
         super().refresh_from_db(using, fields, *more, **options)
-        self.remember(*(KNOWN if fields is None else set(KNOWN) & set(fields)))
+        self.remember(KNOWN if fields is None else set(KNOWN) & set(fields))
 
-    def remember(self, *columns: str) -> None:
+    def remember(self, columns: Iterable[str] = KNOWN) -> None:
         """Note what the database knows of the spot."""
-        fresh = {name: self.__dict__.get(name) for name in columns or KNOWN}
+        fresh = {name: self.__dict__.get(name) for name in columns}
         self._known = {**self._known, **fresh}
+
+    def has_moved(self) -> bool:
+        """Whether this copy has another name, or another guide, than the database knows."""
+        here = (self.guide_id, self.spot_name)  # first: what was not loaded is known after this
+        known = (self._known.get("guide_id"), self._known.get("spot_name"))
+        return not self._state.adding and here != known
 
     def _plain_fields(self) -> list[str]:
         names = [field.name for field in self._meta.fields if not field.primary_key]
@@ -201,10 +207,7 @@ class SpotDetail(models.Model):
             if self.image_status == ImageStatus.PROCESSING:  # only a job can say so
                 self.image_status = ImageStatus.NOT_STARTED
             return set(PICTURE)
-        if (self._known.get("guide_id"), self._known.get("spot_name")) != (
-            self.guide_id,
-            self.spot_name,
-        ):
+        if self.has_moved():
             # A renamed spot is a new one: the picture it had shows another place.
             self.image_url = self.blur = ""
             self.image_status = ImageStatus.NOT_STARTED

@@ -202,6 +202,27 @@ def test_a_refreshed_copy_can_clear_the_picture(spot, pictures):
     assert SpotDetail.objects.get().image_status == ImageStatus.NOT_STARTED
 
 
+def test_a_copy_that_was_loaded_in_part_keeps_the_picture(spot, pictures):
+    paint("Kinkaku-ji")
+    part = SpotDetail.objects.only("description").get()
+
+    part.description = "golden"
+    part.save()
+
+    assert SpotDetail.objects.get().picture_state == "ready"
+
+
+def test_refreshing_one_column_does_not_forget_what_was_changed_in_another(spot, pictures):
+    paint("Kinkaku-ji")
+    spot = SpotDetail.objects.get()
+    spot.image_url = ""
+
+    spot.refresh_from_db(fields=["description"])
+    spot.save()
+
+    assert SpotDetail.objects.get().image_url == ""
+
+
 def test_only_a_job_makes_a_spot_processing(guide):
     SpotDetail.objects.create(guide=guide, spot_name="Gate", image_status="processing")
 
