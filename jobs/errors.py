@@ -23,6 +23,8 @@ class Cancel(Exception):
 class ProviderUnavailable(Exception):
     """The provider's fault, not the job's: it comes back later, without using an attempt."""
 
+    billed = False
+
     def __init__(self, retry_after: float | None = None, reason: str = "") -> None:
         super().__init__(reason or "the provider is unavailable")
         self.retry_after = retry_after
@@ -46,3 +48,51 @@ class OutOfPatience(Exception):
 
 class NotEnded(Exception):
     """Only ended jobs can be deleted."""
+
+
+# What can become of a paid call. `billed` says whether it may have to be paid for: only what
+# certainly was not is given back to the budget. Any other exception may have been billed.
+
+
+class NoRoom(Exception):
+    """The provider is paused, out of tokens or out of budget: the job goes back to the queue."""
+
+
+class AnswerLost(ProviderUnavailable):
+    """The request may have been accepted, but its answer did not arrive: nobody knows."""
+
+    billed = True
+
+
+class OutcomeUnknown(PermanentError):
+    """Answers to this request were lost too often: a person must decide whether to ask again."""
+
+
+class OperatorsFault(ProviderUnavailable):
+    """Key, account, model name or storage: a person must mend it, so the provider is paused."""
+
+
+class RequestRefused(PermanentError):
+    """The provider answered, and will not do this: its content policy forbids it."""
+
+    billed = False
+
+
+class BadRequest(PermanentError):
+    """The provider says that our request makes no sense: sending it again can't help."""
+
+    billed = False
+
+
+class GarbageAnswer(Exception):
+    """The provider answered, but not with what was asked for. Uses an attempt."""
+
+    billed = True
+
+
+class StorageUnavailable(ProviderUnavailable):
+    """A file could not be stored or read just now."""
+
+
+class StorageRefused(OperatorsFault):
+    """The storage does not accept our credentials, or has no such bucket."""

@@ -1,0 +1,17 @@
+"""Paid services, each with its SDK's calls and errors turned into ours.
+
+A client sends one request, once, within its deadline and its byte cap. It knows nothing of
+the queue: what its errors mean is said in `jobs.errors`.
+"""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What a paid service sent: the bytes that were asked for, unchecked."""
+
+    raw: bytes
+    remote_id: str = ""  # the service's own name for the request
+    cost: Decimal | None = None  # None: it did not say, so the provider's price holds
