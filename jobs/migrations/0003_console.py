@@ -23,6 +23,14 @@ class Migration(migrations.Migration):
             model_name="attempt",
             index=models.Index(fields=["kind", "outcome", "ended_at"], name="attempt_recent"),
         ),
+        migrations.AddIndex(
+            model_name="call",
+            index=models.Index(fields=["started_at"], name="call_started"),
+        ),
+        migrations.AddIndex(
+            model_name="call",
+            index=models.Index(fields=["state", "started_at"], name="call_state_started"),
+        ),
         # Each job's page shows who did what to it; Django's log has no index for that.
         migrations.RunSQL(
             "CREATE INDEX job_log_object ON django_admin_log (object_id)",

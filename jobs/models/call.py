@@ -77,6 +77,9 @@ class Call(models.Model):
             models.Index(fields=["job_id", "epoch"], name="call_job"),
             # What a provider was asked lately.
             models.Index(fields=["provider", "started_at"], name="call_recent"),
+            # The lists of operators: all, and those in one state.
+            models.Index(fields=["started_at"], name="call_started"),
+            models.Index(fields=["state", "started_at"], name="call_state_started"),
             # Those that a person may want to see; few.
             models.Index(fields=["started_at"], name="call_unknown", condition=Q(state="unknown")),
         ]

@@ -50,7 +50,7 @@ def test_no_move_is_made_that_could_not_be_noted(worker, chore, move):
     def fail_to_note(jobs):
         raise RuntimeError(f"could not note {jobs}")
 
-    with pytest.raises(RuntimeError, match="sweep|testapp.Chore"):
+    with pytest.raises(RuntimeError, match="could not note"):
         move(Chore.objects.all(), note=fail_to_note)
 
     assert Chore.objects.get().status == before

@@ -1,0 +1,70 @@
+"""The attempts of a job as a timeline, each with its steps as a bar."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.utils.formats import number_format
+
+from jobs.models import Attempt, Job, Outcome
+
+MOST = 50
+COLOURS = {
+    Outcome.SUCCEEDED.value: "success",
+    Outcome.FAILED.value: "danger",
+    Outcome.TIMED_OUT.value: "danger",
+    Outcome.LOST.value: "danger",
+    Outcome.UNAVAILABLE.value: "warning",
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    name: str
+    milliseconds: int
+    percent: int
+    shade: int
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One attempt, as the page draws it."""
+
+    attempt: Attempt
+    outcome: str
+    colour: str
+    seconds: str
+    steps: list[Step]
+
+
+def attempts(job: Job) -> list[Shown]:
+    """The newest first."""
+    rows = Attempt.objects.filter(job_id=job.pk).order_by("-epoch")[:MOST]
+    return [
+        Shown(
+            attempt,
+            str(Outcome(attempt.outcome).label),
+            COLOURS.get(attempt.outcome, ""),
+            seconds(attempt.started_at, attempt.ended_at),
+            bar(attempt),
+        )
+        for attempt in rows
+    ]
+
+
+def bar(attempt: Attempt) -> list[Step]:
+    """The share each step has of all of it; what is left is between the steps."""
+    whole = max(1, round((attempt.ended_at - attempt.started_at).total_seconds() * 1000))
+    steps = attempt.steps if isinstance(attempt.steps, dict) else {}
+    taken = {str(name): int(ms) for name, ms in steps.items() if isinstance(ms, int | float)}
+    whole = max(whole, sum(taken.values()))
+    return [
+        Step(name, ms, round(100 * ms / whole), number % 5)
+        for number, (name, ms) in enumerate(taken.items())
+    ]
+
+
+def seconds(started_at: datetime | None, ended_at: datetime | None) -> str:
+    """How long something took; empty if that is not known."""
+    if started_at is None or ended_at is None:
+        return ""
+    return f"{number_format((ended_at - started_at).total_seconds(), 1)} s"
