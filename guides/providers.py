@@ -5,13 +5,13 @@ import json
 import time
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Protocol
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from guides import painter
-from jobs.clients import Answer
+from jobs.clients import Answer, gemini, openai
 from jobs.errors import GarbageAnswer
 
 # A tag for demonstrations: the painter refuses such a spot until the tag is taken away.
@@ -78,7 +78,7 @@ class Gemini:
 
     def __init__(self) -> None:
         self.model = settings.GEMINI_MODEL
-        self.client: Any = None  # XXX
+        self.client = gemini.Gemini(settings.GEMINI_API_KEY, settings.GEMINI_BASE_URL)
 
     def draw(self, request: PictureRequest, timeout: float) -> Answer:
         return self.client.picture(request.model, request.prompt, timeout)
@@ -89,7 +89,7 @@ class OpenAI:
 
     def __init__(self) -> None:
         self.model = settings.OPENAI_MODEL
-        self.client: Any = None  # XXX
+        self.client = openai.OpenAI(settings.OPENAI_API_KEY, settings.OPENAI_BASE_URL)
 
     def draw(self, request: PictureRequest, timeout: float) -> Answer:
         return self.client.picture(request.model, request.prompt, timeout)

@@ -112,6 +112,21 @@ def threading_event_nobody_sets():
     return threading.Event()
 
 
+class Order(Job):
+    """Buys one answer from a provider that the tests make up."""
+
+    name = models.TextField(unique=True)
+
+    provider = "shop:model"  # of this test
+
+    class Meta(Job.Meta):
+        db_table = "orders"
+
+    @classmethod
+    def provider_name(cls):
+        return cls.provider
+
+
 class Hooked(Job):
     """Notes every hook that runs, and raises in those it is told to."""
 
