@@ -260,5 +260,8 @@ LOGGING = {
         },
     },
     "root": {"handlers": ["stderr"], "level": "INFO"},
-    "loggers": {"django": {"handlers": []}},  # Django's own would say everything twice
+    "loggers": {
+        "django": {"handlers": []},  # Django's own would say everything twice
+        "httpx2": {"level": "WARNING"},  # calls are on record in the database
+    },
 }

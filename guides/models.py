@@ -316,6 +316,10 @@ class SpotImageJob(Job):
     def provider_name(cls) -> str:
         return providers.full_name()
 
+    @classmethod
+    def check_setup(cls) -> None:
+        providers.chosen().check_setup()
+
     def spots(self) -> SpotQuerySet:
         """Its spot, if there still is one."""
         return SpotDetail.objects.filter(guide_id=self.plan_id, spot_name=self.spot_name)
