@@ -57,8 +57,8 @@ stop: ## Stop the embedded databases
 
 .PHONY: requirements
 requirements: $(READY) ## Pin the newest versions the .in files allow
-	@$(COMPILE) requirements.in -o requirements.txt
-	@$(COMPILE) requirements-dev.in -o requirements-dev.txt
+	@for list in requirements requirements-gemini requirements-openai requirements-dev; do \
+		$(COMPILE) $$list.in -o $$list.txt || exit 1; done
 
 .PHONY: clean
 clean: ## Remove what can be made again; the data in .postgres stays
