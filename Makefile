@@ -26,7 +26,8 @@ worker: $(READY) .env ## Run one more worker
 .PHONY: test
 test: check ## Set up, check and test, on PostgreSQL and on SQLite
 	@$(BIN)/pytest
-	@DATABASE_URL=sqlite:///.test.sqlite3 $(BIN)/pytest tests/jobs
+	@DATABASE_URL=sqlite:///.test.sqlite3 $(BIN)/pytest tests/jobs \
+		--ignore tests/jobs/clients --ignore tests/jobs/storage
 
 .PHONY: check
 check: $(READY) .env ## Lint, types, imports, migrations, deployment

@@ -220,7 +220,7 @@ STORAGES = {
 
 # Pictures
 
-IMAGE_PROVIDER = env.str("IMAGE_PROVIDER", "painter")
+IMAGE_PROVIDER = env.str("IMAGE_PROVIDER", "") or "painter"
 GEMINI_API_KEY = env.str("GEMINI_API_KEY", "")
 GEMINI_BASE_URL = env.str("GEMINI_BASE_URL", "")
 GEMINI_MODEL = env.str("GEMINI_MODEL", "gemini-3.1-flash-image")
