@@ -161,6 +161,23 @@ UNFOLD = {
             "href": lambda request: static("favicon.svg"),
         },
     ],
+    "SITE_ICON": lambda request: static("favicon.svg"),
+    # The indigo of the visitors' pages.
+    "COLORS": {
+        "primary": {
+            "50": "#eff5fb",
+            "100": "#dbe8f5",
+            "200": "#bcd5ec",
+            "300": "#8fb8de",
+            "400": "#7fb2e5",
+            "500": "#6ea6dd",
+            "600": "#1d4e89",
+            "700": "#1a4577",
+            "800": "#183b64",
+            "900": "#162f4f",
+            "950": "#0e1f36",
+        },
+    },
     "STYLES": [lambda request: static("jobs/console.css")],
     "DASHBOARD_CALLBACK": "jobs.admin.dashboard.callback",
     "SIDEBAR": {

@@ -39,6 +39,11 @@ class Action:
     permission: str = "change"
     flag: int = CHANGE
     pays: bool = False
+    for_one: "StrPromise | None" = None  # the title on a button of one job, if it is another
+
+    @property
+    def button(self) -> "StrPromise":
+        return self.for_one or self.title
 
 
 def _requeue(origins: tuple[Status, ...], *, first: bool = False) -> Move:
@@ -84,12 +89,13 @@ ACTIONS = {
         ),
         Action(
             "rerun",
-            _("Run again although succeeded"),
+            _("Run again those that have succeeded"),
             _("Succeeded jobs queued again: %s."),
             "Run again although it had succeeded.",
             (Status.SUCCEEDED,),
             _requeue((Status.SUCCEEDED,)),
             pays=True,
+            for_one=_("Run again although it succeeded"),
         ),
         Action(
             "cancel",
@@ -101,13 +107,14 @@ ACTIONS = {
         ),
         Action(
             "remove",
-            _("Delete ended ones"),
+            _("Delete those that have ended"),
             _("Jobs deleted: %s."),
             "Deleted.",
             ENDED,
             _delete,
             permission="delete",
             flag=DELETION,
+            for_one=_("Delete"),
         ),
     )
 }

@@ -237,8 +237,9 @@ def providers(statuses: dict[Model, dict[Status, Number]]) -> list[ProviderFigur
 
 
 def workers() -> list[Worker]:
-    """The newest workers, each with the database's clock."""
-    return list(Worker.objects.annotate(now=Now()).order_by("-started_at")[:MOST_ROWS])
+    """The newest workers, the newest last, each with the database's clock."""
+    newest = Worker.objects.annotate(now=Now()).order_by("-started_at", "name")[:MOST_ROWS]
+    return list(newest)[::-1]
 
 
 def is_alive(worker: Any) -> bool:

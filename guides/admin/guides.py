@@ -4,12 +4,13 @@ from typing import Any
 
 from django.contrib import admin
 from django.contrib.admin.utils import unquote
-from django.db.models import Count, Q
+from django.db.models import Count, JSONField, Q, TextField
 from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin, TabularInline
+from unfold.widgets import UnfoldAdminTextareaWidget
 
 from guides.admin.shown import thumbnail
 from guides.models import Guide, SpotDetail, SpotImage
@@ -21,6 +22,10 @@ MOST_SPOTS = 500
 class SpotInline(TabularInline):
     model = SpotDetail
     extra = 0
+    formfield_overrides = {
+        field: {"widget": UnfoldAdminTextareaWidget(attrs={"rows": 2})}
+        for field in (TextField, JSONField)
+    }
     fields = ["position", "spot_name", "description", "topic_tags", "image_status", thumbnail]
     # A form that was open while the picture arrived must not take it away again.
     readonly_fields = ["image_status", thumbnail]
@@ -36,7 +41,7 @@ class GuideAdmin(ModelAdmin):
     list_per_page = 50
     list_max_show_all = 0
     sortable_by: list[str] = []
-    change_form_outer_after_template = "admin/guides/gallery.html"
+    change_form_outer_before_template = "admin/guides/gallery.html"
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[AdornedChangeList]:
         return AdornedChangeList

@@ -10,11 +10,12 @@ from urllib.parse import urlencode
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
-from django.utils.formats import date_format
+from django.utils.formats import date_format, number_format
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from jobs import figures, needs
+from jobs.admin import timeline
 from jobs.admin.base import list_of
 from jobs.admin.workers import COLOURS as WORKER_COLOURS
 from jobs.admin.workers import LABELS, condition
@@ -23,7 +24,6 @@ from jobs.models import Call, Job, Provider, Status, Worker
 
 TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="\w+"')
 GREEN, RED = "#16a34a", "#dc2626"
-USUAL = ("total", "prompt", "wait", "generate", "check", "store")  # the order of a picture's life
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ def chart(flow: Flow, format: str) -> str:
 def rows_of(timings: figures.Timings) -> list[dict[str, Any]]:
     """A line per step, the last hour and the last day side by side."""
     hour = {timing.step: timing for timing in timings.hour}
-    steps = sorted((timing.step for timing in timings.day), key=_place)
+    steps = sorted((timing.step for timing in timings.day), key=timeline.place)
     day = {timing.step: timing for timing in timings.day}
     return [
         {"step": step, "hour": in_seconds(hour.get(step)), "day": in_seconds(day[step])}
@@ -160,18 +160,20 @@ def rows_of(timings: figures.Timings) -> list[dict[str, Any]]:
     ]
 
 
-def _place(step: str) -> tuple[int, str]:
-    return (USUAL.index(step) if step in USUAL else len(USUAL), step)
-
-
 def in_seconds(timing: Timing | None) -> dict[str, str]:
     if timing is None:
         return {"number": "–", "mean": "–", "p95": "–"}
     return {
         "number": str(timing.number),
-        "mean": f"{timing.mean / 1000:.2f}",
-        "p95": f"{timing.p95 / 1000:.2f}",
+        "mean": exactly(timing.mean),
+        "p95": exactly(timing.p95),
     }
+
+
+def exactly(milliseconds: float) -> str:
+    """As seconds, with the digits that matter."""
+    seconds = milliseconds / 1000
+    return number_format(seconds, 1 if seconds >= 10 else 2 if seconds >= 0.1 else 3)
 
 
 def failure_lines(model: type[Job]) -> list[FailureLine]:

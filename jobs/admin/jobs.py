@@ -102,7 +102,7 @@ class JobAdmin(ActingAdmin):
     def tries(self, job: Job) -> str:
         return f"{job.attempts} / {job.max_attempts}"
 
-    @admin.display(description=_("waits for"))
+    @admin.display(description=_("reason"))
     def situation(self, job: Any) -> str:
         if job.wait:
             return str(job.wait.text)

@@ -8,6 +8,8 @@ from django.utils.formats import number_format
 from jobs.models import Attempt, Job, Outcome
 
 MOST = 50
+# The order of a picture's life; the database keeps the steps in an order of its own.
+USUAL = ("total", "prompt", "wait", "generate", "check", "store")
 COLOURS = {
     Outcome.SUCCEEDED.value: "success",
     Outcome.FAILED.value: "danger",
@@ -58,9 +60,14 @@ def bar(attempt: Attempt) -> list[Step]:
     taken = {str(name): int(ms) for name, ms in steps.items() if isinstance(ms, int | float)}
     whole = max(whole, sum(taken.values()))
     return [
-        Step(name, ms, round(100 * ms / whole), number % 5)
-        for number, (name, ms) in enumerate(taken.items())
+        Step(name, taken[name], round(100 * taken[name] / whole), number % 5)
+        for number, name in enumerate(sorted(taken, key=place))
     ]
+
+
+def place(step: str) -> tuple[int, str]:
+    """Where a step stands among the others."""
+    return (USUAL.index(step) if step in USUAL else len(USUAL), step)
 
 
 def seconds(started_at: datetime | None, ended_at: datetime | None) -> str:

@@ -73,6 +73,26 @@ function drawAll() {
   document.querySelectorAll(".tc-canvas").forEach(draw);
 }
 
+// What stands still: what the pointer is on, else what is read in the upper part of the window.
+
+let pointer = null;
+
+function anchorIn(dashboard) {
+  const places = [pointer, { x: innerWidth / 2, y: innerHeight / 3 }];
+  for (const place of places) {
+    const element = place && document.elementFromPoint(place.x, place.y);
+    if (element && element !== dashboard && dashboard.contains(element)) return element;
+  }
+  return null;
+}
+
+function keepInPlace(dashboard, change) {
+  const anchor = anchorIn(dashboard);
+  const before = anchor && anchor.getBoundingClientRect().top;
+  change();
+  if (anchor && anchor.isConnected) scrollBy(0, anchor.getBoundingClientRect().top - before);
+}
+
 // Refreshing
 
 function keepFresh(dashboard) {
@@ -87,11 +107,15 @@ function keepFresh(dashboard) {
     tag = answer.headers.get("ETag") || "";
     const fresh = document.createElement("div");
     fresh.innerHTML = await answer.text();
-    renewChildren(dashboard, withEdges(dashboard, fresh));
-    drawAll();
+    keepInPlace(dashboard, () => {
+      renewChildren(dashboard, withEdges(dashboard, fresh));
+      drawAll();
+    });
   };
   setInterval(refresh, Number(dashboard.dataset.every));
   document.addEventListener("visibilitychange", refresh);
+  document.addEventListener("pointermove", ({ x, y }) => { pointer = { x, y }; });
+  document.addEventListener("pointerleave", () => { pointer = null; });
 }
 
 // The page has white space around the fragment that the fragment itself has not.
