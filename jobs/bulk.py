@@ -11,6 +11,7 @@ from django.contrib.admin.models import CHANGE, DELETION
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 
 from jobs import audit, counting, providers, queue
 from jobs.counting import MANY, Number
@@ -73,7 +74,7 @@ ACTIONS = {
             "requeue",
             _("Requeue"),
             _("Jobs queued again: %s."),
-            "Requeued.",
+            gettext_noop("Requeued."),
             NOT_SUCCEEDED,
             _requeue(NOT_SUCCEEDED),
             pays=True,
@@ -82,7 +83,7 @@ ACTIONS = {
             "requeue_first",
             _("Requeue first in line"),
             _("Jobs queued again, first in line: %s."),
-            "Requeued first in line.",
+            gettext_noop("Requeued first in line."),
             NOT_SUCCEEDED,
             _requeue(NOT_SUCCEEDED, first=True),
             pays=True,
@@ -91,7 +92,7 @@ ACTIONS = {
             "rerun",
             _("Run again those that have succeeded"),
             _("Succeeded jobs queued again: %s."),
-            "Run again although it had succeeded.",
+            gettext_noop("Run again although it had succeeded."),
             (Status.SUCCEEDED,),
             _requeue((Status.SUCCEEDED,)),
             pays=True,
@@ -101,7 +102,7 @@ ACTIONS = {
             "cancel",
             _("Cancel"),
             _("Jobs canceled: %s."),
-            "Canceled.",
+            gettext_noop("Canceled."),
             (Status.QUEUED, Status.PROCESSING),
             _cancel,
         ),
@@ -109,7 +110,7 @@ ACTIONS = {
             "remove",
             _("Delete those that have ended"),
             _("Jobs deleted: %s."),
-            "Deleted.",
+            gettext_noop("Deleted."),
             ENDED,
             _delete,
             permission="delete",

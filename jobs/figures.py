@@ -236,7 +236,7 @@ def providers(statuses: dict[Model, dict[Status, Number]]) -> list[ProviderFigur
     return [ProviderFigures(row, row.running, asked[row.name], waiting.closed(row)) for row in rows]
 
 
-def workers() -> list[Worker]:
+def workers() -> Sequence[Worker]:
     """The newest workers, the newest last, each with the database's clock."""
     newest = Worker.objects.annotate(now=Now()).order_by("-started_at", "name")[:MOST_ROWS]
     return list(newest)[::-1]

@@ -1,6 +1,6 @@
 """What needs a person now: said once, for the dashboard and for the command line."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -35,7 +35,7 @@ class Situation:
     statuses: dict[type[Job], dict[Status, Number]]
     oldest: dict[type[Job], datetime | None]
     providers: list[figures.ProviderFigures]
-    workers: list[Worker]
+    workers: Sequence[Worker]
     unknown: Number
     now: datetime
 

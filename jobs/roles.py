@@ -23,21 +23,29 @@ OPERATE: Grants = {
 
 def make_groups(sender: AppConfig, using: str, **_: Any) -> None:
     """Let the groups see, and act on, what an app has for them."""
-    for model in sender.get_models():
-        for base, verbs in OPERATE.items():
-            if issubclass(model, base):
-                grant(OPERATORS, {model: verbs}, using)
-                grant(VIEWERS, {model: ("view",)}, using)
+    acts = {
+        model: verbs
+        for model in sender.get_models()
+        for base, verbs in OPERATE.items()
+        if issubclass(model, base)
+    }
+    grant(OPERATORS, acts, using)
+    grant(VIEWERS, dict.fromkeys(acts, ("view",)), using)
 
 
 def grant(name: str, grants: Grants, using: str) -> None:
     """Give a group its permissions, once: what somebody took away later stays away."""
+    if not grants:
+        return
     group, _ = Group.objects.using(using).get_or_create(name=name)
-    for model, verbs in grants.items():
-        known = Permission.objects.using(using).filter(
-            content_type__app_label=model._meta.app_label,
-            content_type__model=model._meta.model_name,
-        )
-        if not group.permissions.filter(pk__in=known).exists():
-            wanted = [f"{verb}_{model._meta.model_name}" for verb in verbs]
-            group.permissions.add(*known.filter(codename__in=wanted))
+    held = set(group.permissions.values_list("content_type__app_label", "content_type__model"))
+    new = [
+        f"{verb}_{model._meta.model_name}"
+        for model, verbs in grants.items()
+        if (model._meta.app_label, model._meta.model_name) not in held
+        for verb in verbs
+    ]
+    apps = {model._meta.app_label for model in grants}
+    known = Permission.objects.using(using).filter(content_type__app_label__in=apps)
+    if new:
+        group.permissions.add(*known.filter(codename__in=new))

@@ -10,6 +10,7 @@ from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_http_methods
 from unfold.decorators import display
 
@@ -82,7 +83,7 @@ class SpotImageJobAdmin(JobAdmin):
         jobs: Any = SpotImageJob.objects.filter(pk=job.pk)
         asked, left_alone = services.request_new_pictures(jobs, by=request.user)
         if asked:
-            audit.note(request.user, [job], "Asked for a new picture.")
+            audit.note(request.user, [job], gettext_noop("Asked for a new picture."))
             text = _now("A new picture of %s is on its way; the old one stays until it is there.")
             self.message_user(request, text % job.spot_name, messages.SUCCESS)
         if left_alone:

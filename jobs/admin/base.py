@@ -1,6 +1,7 @@
 """What all pages of the console have in common: they read bounded numbers of rows."""
 
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib.admin.utils import quote, unquote
@@ -123,3 +124,7 @@ def as_uuid(text: str) -> UUID | None:
 
 def list_of(model: type[Model], site: str = "admin") -> str:
     return reverse(f"{site}:{model._meta.app_label}_{model._meta.model_name}_changelist")
+
+
+def link_to(model: Any, query: dict[str, str]) -> str:
+    return f"{list_of(model)}?{urlencode(query)}" if query else list_of(model)

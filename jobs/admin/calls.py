@@ -3,6 +3,7 @@
 from django.contrib import admin, messages
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 from unfold.decorators import display
 
 from jobs import audit, calls
@@ -40,6 +41,6 @@ class CallAdmin(ByJobAdmin):
     def mark_seen(self, request: HttpRequest, queryset: Rows) -> None:
         seen = list(queryset.unknown().filter(excused=False)[:1000])  # type: ignore[attr-defined]
         calls.excuse(call.job_id for call in seen)
-        audit.note(request.user, seen, "Looked into.")
+        audit.note(request.user, seen, gettext_noop("Looked into."))
         text = _("Calls marked as seen: %s.") % len(seen)
         self.message_user(request, text, messages.SUCCESS)

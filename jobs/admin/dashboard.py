@@ -5,7 +5,6 @@ import json
 import re
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode
 
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
@@ -16,11 +15,12 @@ from django.views.decorators.http import require_GET
 
 from jobs import figures, needs
 from jobs.admin import timeline
-from jobs.admin.base import list_of
+from jobs.admin.base import link_to, list_of
+from jobs.admin.failures import failure_lines
 from jobs.admin.workers import COLOURS as WORKER_COLOURS
 from jobs.admin.workers import LABELS, condition
 from jobs.figures import Flow, Model, Timing
-from jobs.models import Call, Job, Provider, Status, Worker
+from jobs.models import Call, Provider, Status, Worker
 
 TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="\w+"')
 GREEN, RED = "#16a34a", "#dc2626"
@@ -31,14 +31,6 @@ class StatusCount:
     status: str
     label: str
     number: Any
-    link: str
-
-
-@dataclass(frozen=True)
-class FailureLine:
-    kind: str
-    number: Any
-    example: str
     link: str
 
 
@@ -91,10 +83,6 @@ def may_see(request: HttpRequest, model: Any) -> bool:
     return page is not None and page.has_view_or_change_permission(request)
 
 
-def link_to(model: Any, query: dict[str, str]) -> str:
-    return f"{list_of(model)}?{urlencode(query)}" if query else list_of(model)
-
-
 def section(model: Model, situation: needs.Situation) -> dict[str, Any]:
     """One kind of job."""
     hour, day = figures.flows(model, situation.now)
@@ -112,7 +100,7 @@ def section(model: Model, situation: needs.Situation) -> dict[str, Any]:
             )
             for status in Status
         ],
-        "oldest": since and max(0, int((situation.now - since).total_seconds())),
+        "oldest": since and timeline.short(situation.now - since),
         "hour": hour,
         "day": day,
         "hour_chart": chart(hour, "H:i"),
@@ -174,23 +162,6 @@ def exactly(milliseconds: float) -> str:
     """As seconds, with the digits that matter."""
     seconds = milliseconds / 1000
     return number_format(seconds, 1 if seconds >= 10 else 2 if seconds >= 0.1 else 3)
-
-
-def failure_lines(model: type[Job]) -> list[FailureLine]:
-    return [
-        FailureLine(
-            found.kind or "–",
-            found.number,
-            found.example,
-            link_to(
-                model,
-                {"error_kind": found.kind}
-                if found.kind
-                else {"status__exact": Status.FAILED.value},
-            ),
-        )
-        for found in figures.failures(model)
-    ]
 
 
 def describe(worker: Worker) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from jobs import audit, providers, waiting
 from jobs.admin import timeline
 from jobs.admin.acting import ActingAdmin
 from jobs.admin.base import Rows, as_uuid
+from jobs.admin.failures import failure_lines
 from jobs.admin.filters import CreatedFilter, ErrorKindFilter, ProviderFilter, WorkerFilter
 from jobs.counting import MANY
 from jobs.models import Attempt, Call, Job, Status
@@ -45,10 +46,22 @@ class JobAdmin(ActingAdmin):
     search_fields = ["id"]  # only so that there is a field for it: see get_search_results
     search_help_text = _("id; among failed ones also the error")
     sortable_by: list[str] = []  # in any other order than that of an index it would take minutes
+    list_before_template = "admin/jobs/before_list.html"
     change_form_template = "admin/jobs/job.html"
     exhibit_template = ""  # shows what the job is about, on its page
 
     # The list
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Before a list of failures, what they have in common."""
+        shows_all_failures = request.GET.get("status__exact") == Status.FAILED
+        lines = failure_lines(self.model) if shows_all_failures else []
+        response: HttpResponse = super().changelist_view(
+            request, {"failures": lines, **(extra_context or {})}
+        )
+        return response
 
     def get_ordering(self, request: HttpRequest) -> list[str]:
         if request.GET.get("status__exact") == Status.QUEUED:

@@ -11,6 +11,7 @@ from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
@@ -137,7 +138,7 @@ class ProviderAdmin(ReadOnlyAdmin):
     def resume(self, request: HttpRequest, object_id: str) -> HttpResponse:
         provider = self.object_or_refuse(request, object_id, "change")
         providers.resume(provider.name, by=request.user)
-        audit.note(request.user, [provider], "Resumed.")
+        audit.note(request.user, [provider], gettext_noop("Resumed."))
         self.message_user(request, _now("%s is open again.") % provider, messages.SUCCESS)
         return self.back(request, provider)
 

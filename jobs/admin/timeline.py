@@ -1,7 +1,7 @@
 """The attempts of a job as a timeline, each with its steps as a bar."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.utils.formats import number_format
 
@@ -68,6 +68,14 @@ def bar(attempt: Attempt) -> list[Step]:
 def place(step: str) -> tuple[int, str]:
     """Where a step stands among the others."""
     return (USUAL.index(step) if step in USUAL else len(USUAL), step)
+
+
+def short(time: timedelta) -> str:
+    """About how long, in one unit."""
+    seconds = max(0, int(time.total_seconds()))
+    if seconds < 120:
+        return f"{seconds} s"
+    return f"{seconds // 60} min" if seconds < 7200 else f"{seconds // 3600} h"
 
 
 def seconds(started_at: datetime | None, ended_at: datetime | None) -> str:

@@ -7,6 +7,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.timesince import timesince
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 from unfold.decorators import display
 
 from jobs import audit
@@ -46,6 +47,6 @@ class WorkerAdmin(ReadOnlyAdmin):
     def drain(self, request: HttpRequest, queryset: Rows) -> None:
         workers = list(queryset.filter(asked_to_stop=False))
         queryset.filter(name__in=[worker.name for worker in workers]).update(asked_to_stop=True)
-        audit.note(request.user, workers, "Asked to stop.")
+        audit.note(request.user, workers, gettext_noop("Asked to stop."))
         text = _("Workers asked to stop: %s. They start no other job.") % len(workers)
         self.message_user(request, text, messages.SUCCESS)

@@ -10,15 +10,15 @@ from django.db import connection
 from django.db.models.functions import Now
 from django.urls import reverse
 
+from guides import images
 from guides.models import SpotDetail, SpotImageJob
 from jobs import providers
-from jobs.models import Attempt, Provider, Status
+from jobs.models import Attempt, Call, Provider, Status
 from jobs.worker import Worker
 from tests.browser.console import busy_night, log_in, new_worker
 from tests.browser.visitor import needs_chromium
 from tests.guides.conftest import save_guide
 from tests.guides.painting import give_up
-from tests.jobs.conftest import new_chore
 from tests.testapp.models import Chore
 
 pytestmark = needs_chromium
@@ -83,25 +83,38 @@ def test_a_provider_is_paused_with_a_reason_and_resumed(guide, visit):
     assert not Provider.objects.get().paused
 
 
-def test_a_running_job_that_is_canceled_begins_nothing_more(transactional_db, visit):
-    """It stops where it would otherwise have begun its next call."""
-    chore = new_chore("endless", script="stop_when_told")
-    worker = Worker([Chore], poll=0.1, lease=2)
+def test_a_running_job_that_is_canceled_makes_no_call_any_more(guide, visit, monkeypatch):
+    """Its worker beats every 15 s only: the intent of the call itself finds out."""
+    job = SpotImageJob.objects.get(spot_name="Gate")
+    SpotImageJob.objects.exclude(id=job.id).update(status="canceled", finished_at=Now())
+    begun, canceled = threading.Event(), threading.Event()
+    request_for = images.request_for
+
+    def wait_for_the_operator(*args, **kwargs):
+        begun.set()
+        canceled.wait(20)
+        return request_for(*args, **kwargs)
+
+    monkeypatch.setattr(images, "request_for", wait_for_the_operator)
+    worker = Worker([SpotImageJob], poll=0.1, lease=60)
     thread = threading.Thread(target=lambda: (worker.run(), connection.close()))
     page = log_in(visit("/"), "operators")
     thread.start()
     try:
-        wait_until(lambda: Chore.objects.get().progress)
-        page.goto(reverse("admin:testapp_chore_change", args=[chore.id]))
+        assert begun.wait(20)
+        page.goto(f"{JOBS}{job.id}/change/")
         page.get_by_role("button", name="Cancel", exact=True).click()
         page.get_by_text("Jobs canceled: 1.").wait_for(timeout=PATIENCE)
-        wait_until(lambda: not worker.runs)  # it has heard of it, and stopped
+        canceled.set()
+        wait_until(lambda: not worker.runs)
     finally:
+        canceled.set()
         worker.stop()
-        thread.join(timeout=20)
+        thread.join(timeout=30)
 
-    assert Chore.objects.get().status == Status.CANCELED
+    assert statuses()["Gate"] == Status.CANCELED
     assert [each.outcome for each in Attempt.objects.all()] == ["canceled"]
+    assert not Call.objects.exists()
 
 
 def wait_until(condition):

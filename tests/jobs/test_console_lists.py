@@ -35,6 +35,17 @@ def test_by_kind_of_error(admin_client):
     assert found(admin_client, error_kind="TimedOut") == {"a"}
 
 
+def test_a_list_of_failures_begins_with_what_they_have_in_common(admin_client):
+    in_state(Status.FAILED, "a", "b", "c")
+    Chore.objects.filter(name__in="ab").update(error_kind="TimedOut")
+
+    failed = admin_client.get(LIST, {"status__exact": "failed"})
+    queued = admin_client.get(LIST, {"status__exact": "queued"})
+
+    assert '<b>TimedOut</b> <span class="tc-times">× 2</span>' in failed.text
+    assert "Failures by kind" not in queued.text
+
+
 def test_by_worker(admin_client):
     in_state(Status.PROCESSING, "a")
     in_state(Status.QUEUED, "b")

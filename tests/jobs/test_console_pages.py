@@ -7,6 +7,7 @@ from django.contrib.auth.models import Group, User
 from django.db.models.functions import Now
 from django.urls import reverse
 
+from jobs import audit
 from jobs.models import Attempt, Call, Outcome, Provider, Status, Worker
 from tests.jobs.conftest import new_chore
 from tests.testapp.models import Chore
@@ -68,6 +69,9 @@ def fill(text):
     worker = Worker.objects.create(
         name=text, slots=1, version=text, lease_expires_at=Now() + timedelta(hours=1)
     )
+    by = User.objects.create_user("author")
+    for row in (job, provider):
+        audit.note(by, [row], text)
     return job, provider, call, worker
 
 
