@@ -16,7 +16,7 @@ from django.db import DatabaseError, Error, OperationalError
 from django.db.models import Case, F, Q, QuerySet, SmallIntegerField, When
 from django.db.models.functions import Now
 
-from jobs import calls, database, history, hooks, outcomes, providers, wakeup
+from jobs import database, history, hooks, ledger, outcomes, providers, wakeup
 from jobs.errors import Cancel, LeaseLost
 from jobs.hooks import HookRaised
 from jobs.models import ENDED, Job, JobQuerySet, Outcome, Status
@@ -351,7 +351,7 @@ def _requeue(
                 unavailable_since=None,
                 **columns,
             )
-            calls.excuse(job.id for job in rows)
+            ledger.excuse(job.id for job in rows)
             for job in rows:
                 if hook:
                     hooks.call(job, "on_requeue")
