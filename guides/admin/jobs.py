@@ -8,9 +8,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
-from django.utils.translation import gettext as _now
+from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_http_methods
 from unfold.decorators import display
 
@@ -84,9 +83,9 @@ class SpotImageJobAdmin(JobAdmin):
         asked, left_alone = services.request_new_pictures(jobs, by=request.user)
         if asked:
             audit.note(request.user, [job], gettext_noop("Asked for a new picture."))
-            text = _now("A new picture of %s is on its way; the old one stays until it is there.")
+            text = gettext("A new picture of %s is on its way; the old one stays until then.")
             self.message_user(request, text % job.spot_name, messages.SUCCESS)
         if left_alone:
-            text = _now("Left alone: a picture of %s is on its way already.") % job.spot_name
+            text = gettext("Left alone: a picture of %s is on its way already.") % job.spot_name
             self.message_user(request, text, messages.WARNING)
         return HttpResponseRedirect(self.page_of(job))

@@ -8,7 +8,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path
-from django.utils.translation import gettext as _now
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
@@ -82,6 +82,6 @@ class SpotAdmin(ReadOnlyAdmin):
         chosen = get_object_or_404(SpotImage, spot=spot, version=version)
         services.use_version(chosen)
         audit.note(request.user, [spot], f"Shows version {version} again.")
-        text = _now("The page of %(spot)s shows version %(version)s now.")
+        text = gettext("The page of %(spot)s shows version %(version)s now.")
         self.message_user(request, text % {"spot": spot, "version": version}, messages.SUCCESS)
         return HttpResponseRedirect(self.page_of(spot))

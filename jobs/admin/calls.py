@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop
 from unfold.decorators import display
 
-from jobs import audit, calls
+from jobs import audit
 from jobs.admin import timeline
 from jobs.admin.base import ByJobAdmin, Rows
 from jobs.admin.filters import CallProviderFilter, DayFilter, SeenFilter
@@ -40,7 +40,7 @@ class CallAdmin(ByJobAdmin):
     @admin.action(description=_("I have looked into these"), permissions=["act"])
     def mark_seen(self, request: HttpRequest, queryset: Rows) -> None:
         seen = list(queryset.unknown().filter(excused=False)[:1000])  # type: ignore[attr-defined]
-        calls.excuse(call.job_id for call in seen)
+        Call.objects.filter(pk__in=[call.pk for call in seen]).mark_seen()
         audit.note(request.user, seen, gettext_noop("Looked into."))
         text = _("Calls marked as seen: %s.") % len(seen)
         self.message_user(request, text, messages.SUCCESS)

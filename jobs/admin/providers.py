@@ -9,9 +9,8 @@ from django.contrib.admin.utils import unquote
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _now
+from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
@@ -32,7 +31,7 @@ class PauseForm(forms.Form):
     def clean_until(self) -> datetime | None:
         until: datetime | None = self.cleaned_data["until"]
         if until and until <= timezone.now():
-            raise forms.ValidationError(_now("The end of the pause is in the past."))
+            raise forms.ValidationError(gettext("The end of the pause is in the past."))
         return until
 
 
@@ -87,7 +86,7 @@ class ProviderAdmin(ReadOnlyAdmin):
     @display(description=_("state"), label={"open": "success", "closed": "danger"})  # type: ignore[untyped-decorator]
     def state(self, provider: Any) -> tuple[str, str]:
         wait = provider.figures and provider.figures.wait
-        return ("closed", wait.text) if wait else ("open", _now("open"))
+        return ("closed", wait.text) if wait else ("open", gettext("open"))
 
     @admin.display(description=_("calls in the last minute"))
     def rate(self, provider: Any) -> str:
@@ -124,11 +123,11 @@ class ProviderAdmin(ReadOnlyAdmin):
         provider = self.object_or_refuse(request, object_id, "change")
         form = PauseForm(request.POST)
         if form.is_valid():
-            reason = form.cleaned_data["reason"] or _now("Paused by %s.") % request.user
+            reason = form.cleaned_data["reason"] or gettext("Paused by %s.") % request.user
             until = form.cleaned_data["until"]
             providers.pause(provider.name, reason, until, by=request.user)
             audit.note(request.user, [provider], f"Paused until {until or 'resumed'}: {reason}")
-            text = _now("%s is paused for every worker; what runs goes on.") % provider
+            text = gettext("%s is paused for every worker; what runs goes on.") % provider
             self.message_user(request, text, messages.SUCCESS)
         else:
             for errors in form.errors.values():
@@ -139,7 +138,7 @@ class ProviderAdmin(ReadOnlyAdmin):
         provider = self.object_or_refuse(request, object_id, "change")
         providers.resume(provider.name, by=request.user)
         audit.note(request.user, [provider], gettext_noop("Resumed."))
-        self.message_user(request, _now("%s is open again.") % provider, messages.SUCCESS)
+        self.message_user(request, gettext("%s is open again.") % provider, messages.SUCCESS)
         return self.back(request, provider)
 
     def back(self, request: HttpRequest, provider: Provider) -> HttpResponse:

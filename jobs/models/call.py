@@ -31,6 +31,12 @@ class CallQuerySet(models.QuerySet["Call"]):
         overdue = Q(state=State.INTENT, deadline__lt=Now() - OVERDUE)
         return self.filter(Q(state=State.UNKNOWN) | overdue)
 
+    def mark_seen(self) -> int:
+        """A person has looked into these, so they are no news, and no reason to stop asking."""
+        return self.unknown().update(excused=True)
+
+    mark_seen.alters_data = True  # type: ignore[attr-defined]
+
 
 class Call(models.Model):
     """One request to a provider. Money is counted here even if the job was lost meanwhile."""
