@@ -225,6 +225,16 @@ def test_when_time_is_up_the_rest_goes_on_where_it_stopped(operator, monkeypatch
     assert set(statuses().values()) == {"queued"}
 
 
+def test_who_fails_again_meanwhile_is_not_requeued_twice():
+    """Else a cause that is not mended would keep the operator's page busy for ever."""
+    first, _ = in_state(Status.FAILED, "a", "b")
+
+    result = bulk.carry_out(bulk.ACTIONS["requeue"], Chore.objects.all(), "me", after=first.id)
+
+    assert result.changed == 1
+    assert statuses() == {"a": "failed", "b": "queued"}
+
+
 def test_the_preview_says_what_it_may_cost(operator, monkeypatch):
     monkeypatch.setattr(Chore, "provider_name", classmethod(lambda cls: "dear"))
     providers.find("dear")
