@@ -83,7 +83,8 @@ class GuideAdmin(ModelAdmin):
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
         spots = SpotDetail.objects.filter(guide=unquote(object_id)).with_jobs()
-        gallery = list(spots.annotate(versions=Count("images"))[:MOST_SPOTS])
+        spots = spots.annotate(versions=Count("images")).order_by("position", "id")
+        gallery = list(spots[:MOST_SPOTS])
         context = {
             "gallery": gallery,
             "ready": sum(bool(spot.image_url) for spot in gallery),

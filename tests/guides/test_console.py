@@ -205,6 +205,14 @@ def test_a_guide_shows_its_progress_and_its_gallery(operator, painted):
     assert "2 versions" in page
 
 
+def test_the_gallery_is_in_the_order_of_the_guide(operator, pictures):
+    save_guide(*"dacb")
+
+    page = operator.get(reverse("admin:guides_guide_change", args=["kyoto"]))
+
+    assert [spot.spot_name for spot in page.context["gallery"]] == list("dacb")
+
+
 def test_operators_do_not_edit_guides(operator, painted):
     guide = Guide.objects.get()
 
