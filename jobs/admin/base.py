@@ -50,6 +50,7 @@ class ReadOnlyAdmin(ModelAdmin):
     list_per_page = 50
     list_max_show_all = 0
     list_filter_submit = True
+    change_list_template = "admin/jobs/change_list.html"
     actions: Any = []
 
     def has_add_permission(self, request: HttpRequest) -> bool:

@@ -28,7 +28,7 @@ def log_in(page, group=None):
         user = User.objects.create_user(group, is_staff=True)
         user.groups.add(Group.objects.get(name=group))
     else:
-        user = User.objects.create_superuser("mika")
+        user = User.objects.filter(username="mika").first() or User.objects.create_superuser("mika")
     client = Client()
     client.force_login(user)
     cookie = {"name": settings.SESSION_COOKIE_NAME, "value": client.cookies["sessionid"].value}

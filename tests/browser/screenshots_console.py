@@ -52,6 +52,8 @@ def test_screenshots_of_the_console(visit, transactional_db, pictures, monkeypat
         shoot_at(page, LONG, "/admin/", f"console-phone-{scheme}")
     shoot_at(page, PHONE, f"{jobs}{failed.id}/change/", "console-phone-job")
     shoot_at(page, PHONE, jobs, "console-phone-jobs")
+    japanese = log_in(visit("/", viewport=TALL, locale="ja"))
+    shoot_at(japanese, TALL, "/admin/", "console-japanese")
 
 
 def shoot_at(page, size, address, name, at=None):

@@ -170,6 +170,22 @@ def where(page):
     return page.evaluate("document.getElementById('providers-title').getBoundingClientRect().top")
 
 
+def test_the_filters_are_opened_and_closed_by_keyboard(guide, visit):
+    page = log_in(visit("/"), "viewers")
+    page.goto(JOBS)
+    button = page.get_by_role("button", name="Filters")
+
+    button.focus()
+    page.keyboard.press("Enter")
+    sheet = page.locator("#changelist-filter")
+    sheet.wait_for(timeout=PATIENCE)
+    page.wait_for_function("document.activeElement.closest('#changelist-filter')")
+    page.keyboard.press("Escape")
+
+    sheet.wait_for(state="hidden", timeout=PATIENCE)
+    page.wait_for_function("document.activeElement.classList.contains('tc-filters')")
+
+
 def test_axe_finds_no_barrier_of_ours(transactional_db, pictures, visit, monkeypatch):
     monkeypatch.delitem(admin.site._registry, Chore)
     busy_night()
