@@ -143,7 +143,11 @@ def rows_of(timings: figures.Timings) -> list[dict[str, Any]]:
     steps = sorted((timing.step for timing in timings.day), key=timeline.place)
     day = {timing.step: timing for timing in timings.day}
     return [
-        {"step": step, "hour": in_seconds(hour.get(step)), "day": in_seconds(day[step])}
+        {
+            "step": timeline.label(step),
+            "hour": in_seconds(hour.get(step)),
+            "day": in_seconds(day[step]),
+        }
         for step in steps
     ]
 

@@ -4,12 +4,20 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.utils.formats import number_format
+from django.utils.translation import gettext_lazy as _
 
 from jobs.models import Attempt, Job, Outcome
 
 MOST = 50
-# The order of a picture's life; the database keeps the steps in an order of its own.
-USUAL = ("total", "prompt", "wait", "generate", "check", "store")
+# In the order of a picture's life; the database keeps the steps in an order of its own.
+USUAL = {
+    "total": _("total"),
+    "prompt": _("prompt"),
+    "wait": _("wait for a token"),
+    "generate": _("generate"),
+    "check": _("check"),
+    "store": _("store"),
+}
 COLOURS = {
     Outcome.SUCCEEDED.value: "success",
     Outcome.FAILED.value: "danger",
@@ -60,14 +68,18 @@ def bar(attempt: Attempt) -> list[Step]:
     taken = {str(name): int(ms) for name, ms in steps.items() if isinstance(ms, int | float)}
     whole = max(whole, sum(taken.values()))
     return [
-        Step(name, taken[name], round(100 * taken[name] / whole), number % 5)
+        Step(label(name), taken[name], round(100 * taken[name] / whole), number % 5)
         for number, name in enumerate(sorted(taken, key=place))
     ]
 
 
 def place(step: str) -> tuple[int, str]:
     """Where a step stands among the others."""
-    return (USUAL.index(step) if step in USUAL else len(USUAL), step)
+    return (list(USUAL).index(step) if step in USUAL else len(USUAL), step)
+
+
+def label(step: str) -> str:
+    return str(USUAL.get(step, step))
 
 
 def short(time: timedelta) -> str:

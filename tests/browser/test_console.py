@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from guides import images
 from guides.models import SpotDetail, SpotImageJob
-from jobs import providers
+from jobs import bulk, providers
 from jobs.models import Attempt, Call, Provider, Status
 from jobs.worker import Worker
 from tests.browser.console import busy_night, log_in, new_worker
@@ -62,6 +62,22 @@ def test_many_are_requeued_after_a_preview(guide, visit):
     assert set(statuses().values()) == {Status.FAILED}
     page.wait_for_function("document.activeElement.tagName == 'BUTTON'")
     page.keyboard.press("Enter")
+
+    page.get_by_text("Jobs queued again: 3.").wait_for(timeout=PATIENCE)
+    assert set(statuses().values()) == {Status.QUEUED}
+
+
+def test_a_long_action_goes_on_by_itself(guide, visit, monkeypatch):
+    give_up("Gate", "Pond", "Fog")
+    monkeypatch.setattr(bulk.carry_out, "__defaults__", (None, 0.0))  # no time at all
+    monkeypatch.setattr(bulk._ids, "__defaults__", (1,))
+    page = log_in(visit("/"), "operators")
+    page.goto(f"{JOBS}?status__exact=failed")
+
+    page.locator(".action-toggle").first.check()
+    page.locator("select[name=action]").select_option("requeue")
+    page.get_by_role("button", name="Run").click()
+    page.get_by_role("button", name="Requeue").click()
 
     page.get_by_text("Jobs queued again: 3.").wait_for(timeout=PATIENCE)
     assert set(statuses().values()) == {Status.QUEUED}
