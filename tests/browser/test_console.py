@@ -60,7 +60,7 @@ def test_many_are_requeued_after_a_preview(guide, visit):
     page.get_by_role("button", name="Run").click()
     page.get_by_text("3 picture jobs will be changed.").wait_for(timeout=PATIENCE)
     assert set(statuses().values()) == {Status.FAILED}
-    page.wait_for_function("document.activeElement.tagName == 'BUTTON'")
+    page.get_by_role("button", name="Requeue").focus()
     page.keyboard.press("Enter")
 
     page.get_by_text("Jobs queued again: 3.").wait_for(timeout=PATIENCE)
