@@ -1,0 +1,160 @@
+"""What a guide's pictures wait for, and how long they may still take.
+
+An estimate says nothing rather than something wrong: None means that nobody can know.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from math import ceil
+from typing import Any, NamedTuple
+
+from django.db import connection
+from django.db.models import (
+    Avg,
+    Count,
+    DurationField,
+    ExpressionWrapper,
+    F,
+    Q,
+    QuerySet,
+    Sum,
+    Window,
+)
+from django.db.models.functions import Now, RowNumber
+from django.utils.translation import gettext as _
+
+from guides.models import SpotImageJob
+from jobs.models import ENDED, Attempt, Outcome, Status, Worker
+
+MOST_COUNTED = 1_000  # jobs before one's own
+RECENT = 200  # attempts looked at, of all kinds
+FEWEST = 3  # pictures on which an estimate may be based
+FRESH = timedelta(days=1)
+
+
+class Wait(NamedTuple):
+    reason: str
+    until: datetime | None
+    text: str
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How fast pictures are being made at the moment."""
+
+    seconds: float  # that one picture takes
+    slots: int  # pictures made at the same time
+    free: int  # of these slots, the idle ones
+    per_second: float | None  # that may be started; None: any number
+
+    def until_start(self, before: int) -> float:
+        """Seconds until a picture is begun that has so many before it."""
+        rounds = max(0, before + 1 - self.free) / self.slots
+        paced = before / self.per_second if self.per_second else 0
+        return max(rounds * self.seconds, paced)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    position: int | None = None  # how many are before it, counted up to MOST_COUNTED
+    seconds: int | None = None
+
+
+def living_jobs(plan_id: str) -> dict[str, Any]:
+    """The jobs of a guide that have not ended, by spot, each with the time it is there."""
+    jobs = SpotImageJob.objects.filter(plan_id=plan_id).exclude(status__in=ENDED)
+    timed: QuerySet[Any] = jobs.annotate(now=Now())
+    return {job.spot_name: job for job in timed}
+
+
+def waits_for(jobs: Mapping[str, Any]) -> dict[str, Wait]:
+    """What each job that is not being worked on waits for."""
+    found = {name: wait_of(job) for name, job in jobs.items()}
+    return {name: wait for name, wait in found.items() if wait}
+
+
+def wait_of(job: Any) -> Wait | None:
+    if job.status != Status.QUEUED:
+        return None
+    if job.run_after > job.now:
+        return Wait("retry", job.run_after, _("It is tried again later."))
+    return Wait("turn", None, _("It waits for its turn."))
+
+
+def estimate(plan_id: str, jobs: Mapping[str, Any]) -> dict[str, Estimate]:
+    """Of each spot with a job: its place in the line and the seconds still expected."""
+    if not jobs:
+        return {}
+    positions = count_before(plan_id)
+    pace = find_pace()
+    return {name: of_job(job, positions.get(name), pace) for name, job in jobs.items()}
+
+
+def of_job(job: Any, before: int | None, pace: Pace | None) -> Estimate:
+    if job.status == Status.QUEUED and job.run_after <= job.now:
+        if before is None:  # too many before it for a count, let alone for an estimate
+            return Estimate(position=MOST_COUNTED)
+        seconds = pace.until_start(before) + pace.seconds if pace else None
+        return Estimate(before, rounded(seconds))
+    if pace is None:
+        return Estimate()
+    if job.status == Status.PROCESSING:
+        return Estimate(seconds=rounded(still_running(job.now - job.locked_at, pace)))
+    return Estimate(seconds=rounded((job.run_after - job.now).total_seconds() + pace.seconds))
+
+
+def rounded(seconds: float | None) -> int | None:
+    return None if seconds is None else ceil(seconds)
+
+
+def still_running(elapsed: timedelta, pace: Pace) -> float | None:
+    """Seconds left to a picture that is being made; None when it takes unusually long."""
+    left = pace.seconds - elapsed.total_seconds()
+    if left < -pace.seconds:
+        return None
+    return max(left, pace.seconds / 4)
+
+
+def count_before(plan_id: str) -> dict[str, int]:
+    """Of each due job of the guide, how many would be claimed before it.
+
+    Only the first thousand are numbered: along the index of the claim, so in one short look.
+    """
+    order = [F("priority").asc(), F("run_after").asc(), F("created_at").asc()]
+    line = SpotImageJob.objects.due().in_turn()
+    numbered = line.annotate(turn=Window(RowNumber(), order_by=order))
+    first = numbered.values_list("plan_id", "spot_name", "turn")[:MOST_COUNTED]
+    select, parameters = first.query.sql_with_params()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT spot_name, turn - 1 FROM ({select}) AS line WHERE plan_id = %s",  # noqa: S608
+            [*parameters, plan_id],
+        )
+        return dict(cursor.fetchall())
+
+
+def find_pace() -> Pace | None:
+    """The present pace; None when too few pictures were made lately, or nobody makes any."""
+    took = ExpressionWrapper(F("ended_at") - F("started_at"), DurationField())
+    ours = Q(kind=SpotImageJob._meta.label, outcome=Outcome.SUCCEEDED, ended_at__gt=Now() - FRESH)
+    # The newest rows by their key: a history of millions costs no more than a short one.
+    recent = Attempt.objects.order_by("-pk")[:RECENT]
+    history = recent.aggregate(made=Count("pk", filter=ours), mean=Avg(took, filter=ours))
+    at_work = Worker.objects.filter(lease_expires_at__gt=Now(), draining=False)
+    crew = at_work.aggregate(slots=Sum("slots"), running=Sum("running"))
+    if history["made"] < FEWEST or not crew["slots"]:
+        return None
+    return Pace(
+        seconds=max(history["mean"].total_seconds(), 0.1),
+        slots=crew["slots"],
+        free=max(0, crew["slots"] - crew["running"]),
+        per_second=None,
+    )
+
+
+def together(estimates: Iterable[Estimate]) -> int | None:
+    """Seconds until all of them are there; None when that is unknown of a single one."""
+    seconds = [estimate.seconds for estimate in estimates]
+    known = [number for number in seconds if number is not None]
+    return max(known) if known and len(known) == len(seconds) else None

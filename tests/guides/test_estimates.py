@@ -1,0 +1,146 @@
+"""Seconds still expected: from what was measured, or not at all."""
+
+import uuid
+from datetime import timedelta
+
+import pytest
+from django.db.models.functions import Now
+
+from guides import estimates
+from guides.estimates import Pace
+from guides.models import SpotImageJob
+from guides.status import GuideStatus, time_left
+from jobs.models import Attempt, Worker
+from tests.guides.conftest import save_guide
+from tests.guides.painting import claim
+
+pytestmark = pytest.mark.django_db
+
+
+def remember(count, seconds=10, **facts):
+    """So many pictures were made lately, each in so many seconds."""
+    for _ in range(count):
+        Attempt.objects.create(
+            **{"kind": "guides.SpotImageJob", "outcome": "succeeded", "worker": "w"} | facts,
+            job_id=uuid.uuid4(),
+            epoch=1,
+            started_at=Now() - timedelta(seconds=seconds),
+            ended_at=Now(),
+        )
+
+
+def have_worker(slots=2, running=0, lease=60, **facts):
+    expiry = Now() + timedelta(seconds=lease)
+    Worker.objects.create(
+        name="w", slots=slots, running=running, lease_expires_at=expiry, version="1", **facts
+    )
+
+
+def test_a_picture_that_is_next_takes_as_long_as_the_last_ones_did():
+    save_guide("Gate")
+    remember(3, seconds=10)
+    have_worker()
+
+    assert GuideStatus("kyoto").seconds == pytest.approx(10, abs=1)
+
+
+def test_those_behind_wait_for_those_before_them():
+    save_guide("1", "2", "3", "4", "5")
+    remember(3, seconds=10)
+    have_worker(slots=2)
+
+    seconds = sorted(each.seconds for each in GuideStatus("kyoto").estimates.values())
+
+    assert seconds == sorted(seconds)
+    assert seconds[0] == pytest.approx(10, abs=1)
+    assert 20 <= seconds[-1] <= 31  # three rounds of two
+
+
+@pytest.mark.parametrize(
+    ("made", "facts"),
+    [
+        (0, {}),
+        (2, {}),
+        (5, {"outcome": "failed"}),
+        (5, {"kind": "other.Job"}),
+    ],
+)
+def test_too_few_pictures_are_no_base_for_an_estimate(made, facts):
+    save_guide("Gate")
+    remember(made, **facts)
+    have_worker()
+
+    assert GuideStatus("kyoto").seconds is None
+
+
+@pytest.mark.parametrize("facts", [{"lease": -1}, {"draining": True}])
+def test_without_a_worker_nothing_is_promised(facts):
+    save_guide("Gate")
+    remember(5)
+    have_worker(**facts)
+
+    assert GuideStatus("kyoto").seconds is None
+
+
+def test_what_is_being_painted_needs_only_the_rest():
+    save_guide("Gate")
+    claim(["Gate"])
+    SpotImageJob.objects.update(locked_at=Now() - timedelta(seconds=6))
+    remember(3, seconds=10)
+    have_worker()
+
+    assert GuideStatus("kyoto").seconds == pytest.approx(4, abs=2)
+
+
+def test_what_takes_unusually_long_is_not_guessed_at():
+    save_guide("Gate")
+    claim(["Gate"])
+    SpotImageJob.objects.update(locked_at=Now() - timedelta(seconds=50))
+    remember(3, seconds=10)
+    have_worker()
+
+    assert GuideStatus("kyoto").seconds is None
+
+
+def test_a_retry_is_expected_after_its_wait():
+    save_guide("Gate")
+    SpotImageJob.objects.update(run_after=Now() + timedelta(minutes=5))
+    remember(3, seconds=10)
+    have_worker()
+
+    assert GuideStatus("kyoto").seconds == pytest.approx(310, abs=2)
+
+
+def test_one_unknown_leaves_the_whole_unknown():
+    found = [estimates.Estimate(seconds=3), estimates.Estimate()]
+
+    assert estimates.together(found) is None
+
+
+def test_a_limit_of_the_provider_stretches_the_line():
+    pace = Pace(seconds=10, slots=100, free=100, per_second=0.1)
+
+    assert pace.until_start(0) == 0
+    assert pace.until_start(6) == 60
+
+
+def test_a_million_old_attempts_are_not_looked_at(django_assert_num_queries):
+    with django_assert_num_queries(2) as queries:
+        estimates.find_pace()
+
+    assert "LIMIT 200" in queries[0]["sql"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (None, ""),
+        (5, "a few seconds left"),
+        (50, "less than a minute left"),
+        (60, "about 1 minute left"),
+        (200, "about 4 minutes left"),
+        (9999, "more than an hour left"),
+    ],
+)
+def test_seconds_are_said_roughly(seconds, words):
+    assert time_left(seconds) == words
