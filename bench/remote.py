@@ -5,13 +5,15 @@ import time
 from pathlib import Path
 
 from guides.providers import PictureRequest
+from jobs.clients import Answer
 
 
 class Remote:
     name = "remote"
     model = ""
 
-    def draw(self, request: PictureRequest) -> bytes:
+    def draw(self, request: PictureRequest, timeout: float) -> Answer:
         time.sleep(float(os.environ["BENCH_REMOTE_SECONDS"]))
         # An ending of its own, which no decoder reads, makes it a picture of its own to store.
-        return Path(os.environ["BENCH_REMOTE_ANSWER"]).read_bytes() + request.prompt.encode()
+        picture = Path(os.environ["BENCH_REMOTE_ANSWER"]).read_bytes()
+        return Answer(raw=picture + request.prompt.encode())

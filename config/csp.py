@@ -54,5 +54,13 @@ def policy_for(path: str) -> str:
 
 def picture_origins() -> list[str]:
     """Where our own pictures are, if not here."""
-    address = urlsplit(getattr(settings, "S3_PUBLIC_URL", "") or "")
-    return [f"{address.scheme}://{address.netloc}"] if address.netloc else []
+    if settings.S3_PUBLIC_URL:
+        return [origin(settings.S3_PUBLIC_URL)]
+    if settings.S3_BUCKET:  # pictures are signed for, at an address that only the bucket knows
+        return [origin(settings.S3_ENDPOINT_URL)] if settings.S3_ENDPOINT_URL else ["https:"]
+    return []
+
+
+def origin(url: str) -> str:
+    address = urlsplit(url)
+    return f"{address.scheme}://{address.netloc}"

@@ -178,6 +178,28 @@ USE_TZ = True
 
 STATIC_URL = "static/"
 STATIC_ROOT = BASE_DIR / "staticfiles"
+
+
+# Stored files: pictures, and the raw answers of providers (docs/storage.md)
+
+PICTURES_FOLDER = env.str("PICTURES_FOLDER", str(BASE_DIR / "media"))
+ANSWERS_FOLDER = env.str("ANSWERS_FOLDER", str(BASE_DIR / "answers"))
+S3_BUCKET = env.str("S3_BUCKET", "")
+S3_PRIVATE_BUCKET = env.str("S3_PRIVATE_BUCKET", "") or S3_BUCKET
+S3_ENDPOINT_URL = env.str("S3_ENDPOINT_URL", "")
+S3_PUBLIC_URL = env.str("S3_PUBLIC_URL", "")
+# boto reads AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY itself, from .env too: read_env() has
+# put them into the environment. So roles and session tokens work, and no secret is kept here.
+AWS_REGION = env.str("AWS_REGION", "") or "us-east-1"
+
+
+def choose_storage(bucket: dict[str, Any], folder: dict[str, Any]) -> dict[str, Any]:
+    if not S3_BUCKET:
+        return {"BACKEND": "jobs.storage.Folder", "OPTIONS": folder}
+    place = {"endpoint_url": S3_ENDPOINT_URL, "region": AWS_REGION}
+    return {"BACKEND": "jobs.storage.Bucket", "OPTIONS": {**place, **bucket}}
+
+
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {
@@ -185,17 +207,45 @@ STORAGES = {
         if DEBUG
         else "whitenoise.storage.CompressedManifestStaticFilesStorage"
     },
-    "pictures": {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
-        "OPTIONS": {"location": env.str("PICTURES_FOLDER", str(BASE_DIR / "media"))},
-    },
+    "pictures": choose_storage(
+        bucket={
+            "bucket": S3_BUCKET,
+            # Without a public address the page /pictures/… signs one for each request.
+            "public_url": S3_PUBLIC_URL or "/",
+            "cache_control": "public, max-age=31536000, immutable",
+        },
+        folder={"location": PICTURES_FOLDER, "base_url": "/"},
+    ),
+    "answers": choose_storage(
+        bucket={"bucket": S3_PRIVATE_BUCKET, "cache_control": "private, no-store"},
+        folder={"location": ANSWERS_FOLDER, "file_permissions_mode": 0o600},
+    ),
 }
 
 
 # Pictures
 
 IMAGE_PROVIDER = env.str("IMAGE_PROVIDER", "painter")
+GEMINI_API_KEY = env.str("GEMINI_API_KEY", "")
+GEMINI_BASE_URL = env.str("GEMINI_BASE_URL", "")
+GEMINI_MODEL = env.str("GEMINI_MODEL", "gemini-3.1-flash-image")
+OPENAI_API_KEY = env.str("OPENAI_API_KEY", "")
+OPENAI_BASE_URL = env.str("OPENAI_BASE_URL", "")
+OPENAI_MODEL = env.str("OPENAI_MODEL", "gpt-image-2")
 PAINTER_SECONDS = env.float("PAINTER_SECONDS", 0.0)
+# Of the texts in pictures' prompts: any words, as an artist would be told.
+PICTURE_STYLE = env.str("PICTURE_STYLE", "")
+PICTURE_LANGUAGE = env.str("PICTURE_LANGUAGE", "")
+
+
+# Paid calls
+
+# How often a call whose answer was lost is made again by itself; then a person decides.
+UNKNOWN_REPEATS = env.int("UNKNOWN_REPEATS", 2)
+# How long an answer that can't be stored is kept in memory while storing is tried again.
+KEEP_ANSWER_SECONDS = env.float("KEEP_ANSWER_SECONDS", 600)
+# How long a job waits for a provider that is unavailable before it fails.
+PATIENCE_HOURS = env.float("PATIENCE_HOURS", 24)
 
 
 # Logs

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from django.http import FileResponse, HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import reverse
 from django.utils.cache import get_conditional_response, patch_vary_headers
 from django.views.decorators.csrf import csrf_exempt
@@ -113,8 +113,8 @@ def guides(request: HttpRequest) -> HttpResponseBase:
 def description(request: HttpRequest) -> HttpResponseBase:
     if request.method not in ("GET", "HEAD"):
         return answers.not_allowed(request, ["GET", "HEAD"])
-    return FileResponse(
-        DESCRIPTION.open("rb"),
+    return HttpResponse(
+        DESCRIPTION.read_bytes(),
         content_type="application/json",
         headers={"Cache-Control": "public, max-age=3600"},
     )

@@ -5,9 +5,9 @@ An estimate says nothing rather than something wrong: None means that nobody can
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from math import ceil
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db import connection
 from django.db.models import (
@@ -22,21 +22,17 @@ from django.db.models import (
     Window,
 )
 from django.db.models.functions import Now, RowNumber
-from django.utils.translation import gettext as _
 
 from guides.models import SpotImageJob
-from jobs.models import ENDED, Attempt, Outcome, Status, Worker
+from jobs import providers, waiting
+from jobs.models import ENDED, Attempt, Outcome, Provider, Worker
+from jobs.waiting import Reason, Wait
 
 MOST_COUNTED = 1_000  # jobs before one's own
 RECENT = 200  # attempts looked at, of all kinds
 FEWEST = 3  # pictures on which an estimate may be based
 FRESH = timedelta(days=1)
-
-
-class Wait(NamedTuple):
-    reason: str
-    until: datetime | None
-    text: str
+KEEP_MOVING = {Reason.TURN, Reason.BUSY, Reason.RATE}  # these lines move by themselves
 
 
 @dataclass(frozen=True)
@@ -68,40 +64,44 @@ def living_jobs(plan_id: str) -> dict[str, Any]:
     return {job.spot_name: job for job in timed}
 
 
-def waits_for(jobs: Mapping[str, Any]) -> dict[str, Wait]:
+def find_provider() -> Provider:
+    return providers.find(SpotImageJob.provider_name())
+
+
+def waits_for(jobs: Mapping[str, Any], provider: Provider | None) -> dict[str, Wait]:
     """What each job that is not being worked on waits for."""
-    found = {name: wait_of(job) for name, job in jobs.items()}
+    found = {name: waiting.waits_for(job, provider) for name, job in jobs.items()}
     return {name: wait for name, wait in found.items() if wait}
 
 
-def wait_of(job: Any) -> Wait | None:
-    if job.status != Status.QUEUED:
-        return None
-    if job.run_after > job.now:
-        return Wait("retry", job.run_after, _("It is tried again later."))
-    return Wait("turn", None, _("It waits for its turn."))
-
-
-def estimate(plan_id: str, jobs: Mapping[str, Any]) -> dict[str, Estimate]:
+def estimate(
+    plan_id: str, jobs: Mapping[str, Any], waits: Mapping[str, Wait], provider: Provider | None
+) -> dict[str, Estimate]:
     """Of each spot with a job: its place in the line and the seconds still expected."""
     if not jobs:
         return {}
     positions = count_before(plan_id)
-    pace = find_pace()
-    return {name: of_job(job, positions.get(name), pace) for name, job in jobs.items()}
+    pace = find_pace(provider)
+    return {
+        name: of_job(job, waits.get(name), positions.get(name), pace) for name, job in jobs.items()
+    }
 
 
-def of_job(job: Any, before: int | None, pace: Pace | None) -> Estimate:
-    if job.status == Status.QUEUED and job.run_after <= job.now:
-        if before is None:  # too many before it for a count, let alone for an estimate
-            return Estimate(position=MOST_COUNTED)
-        seconds = pace.until_start(before) + pace.seconds if pace else None
-        return Estimate(before, rounded(seconds))
-    if pace is None:
-        return Estimate()
-    if job.status == Status.PROCESSING:
-        return Estimate(seconds=rounded(still_running(job.now - job.locked_at, pace)))
-    return Estimate(seconds=rounded((job.run_after - job.now).total_seconds() + pace.seconds))
+def of_job(job: Any, wait: Wait | None, before: int | None, pace: Pace | None) -> Estimate:
+    if wait is None:  # it is being made
+        held = job.now - job.locked_at if job.locked_at else timedelta(0)
+        return Estimate(seconds=rounded(still_running(held, pace) if pace else None))
+    is_due = wait.reason != Reason.RETRY
+    if is_due and before is None:  # too many before it for a count, let alone for an estimate
+        return Estimate(position=MOST_COUNTED)
+    if pace is None or not (wait.until or wait.reason in KEEP_MOVING):
+        return Estimate(before)
+    return Estimate(before, rounded(until_made(job, wait, before or 0, pace)))
+
+
+def until_made(job: Any, wait: Wait, before: int, pace: Pace) -> float:
+    shut = max(0.0, (wait.until - job.now).total_seconds()) if wait.until else 0.0
+    return shut + pace.until_start(before) + pace.seconds
 
 
 def rounded(seconds: float | None) -> int | None:
@@ -134,7 +134,7 @@ def count_before(plan_id: str) -> dict[str, int]:
         return dict(cursor.fetchall())
 
 
-def find_pace() -> Pace | None:
+def find_pace(provider: Provider | None) -> Pace | None:
     """The present pace; None when too few pictures were made lately, or nobody makes any."""
     took = ExpressionWrapper(F("ended_at") - F("started_at"), DurationField())
     ours = Q(kind=SpotImageJob._meta.label, outcome=Outcome.SUCCEEDED, ended_at__gt=Now() - FRESH)
@@ -145,11 +145,13 @@ def find_pace() -> Pace | None:
     crew = at_work.aggregate(slots=Sum("slots"), running=Sum("running"))
     if history["made"] < FEWEST or not crew["slots"]:
         return None
+    slots = min(crew["slots"], (provider and provider.most_running) or crew["slots"])
+    rate = provider.requests_per_minute if provider else None
     return Pace(
         seconds=max(history["mean"].total_seconds(), 0.1),
-        slots=crew["slots"],
-        free=max(0, crew["slots"] - crew["running"]),
-        per_second=None,
+        slots=slots,
+        free=max(0, slots - crew["running"]),
+        per_second=rate / 60 if rate else None,
     )
 
 

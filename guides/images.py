@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from django.core.files.base import ContentFile
-from django.core.files.storage import storages
+from django.conf import settings
 from django.template.loader import render_to_string
 from PIL import Image, ImageFilter, ImageOps
 
 from guides import providers
 from guides.providers import PictureRequest
+from jobs import storage
+from jobs.errors import GarbageAnswer
 
 if TYPE_CHECKING:
     from guides.models import SpotDetail
@@ -29,12 +30,12 @@ MOST_BYTES = 30 * 1024 * 1024
 MOST_PIXELS = 40_000_000
 FORMATS = ["PNG", "JPEG", "WEBP"]
 LONGEST_IN_PROMPT = 1_000
-OURS = re.compile(r"/pictures/([0-9a-f]{64})/\d+\.webp")
+OURS = re.compile(r"(?P<site>.*/)(?P<name>pictures/[0-9a-f]{64})/\d+\.webp")
 
 Step = Callable[[str], AbstractContextManager[None]]
 
 
-class BadPicture(Exception):
+class BadPicture(GarbageAnswer):
     """What the provider sent can't be shown as a picture."""
 
 
@@ -52,16 +53,19 @@ class Picture:
     model: str
     prompt: str
     cost: Decimal = Decimal(0)
+    seconds: float = 0.0  # that the provider took
 
 
 def request_for(spot: "SpotDetail", generation: int = 0) -> PictureRequest:
     """What is asked of the provider: the same spot asks the same, until a person wants another."""
     provider = providers.chosen()
     quoted = {
-        "spot_name": spot.spot_name,
+        "spot_name": spot.spot_name[:LONGEST_IN_PROMPT],
         "description": spot.description[:LONGEST_IN_PROMPT],
-        "destination": spot.guide.destination,
+        "destination": spot.guide.destination[:LONGEST_IN_PROMPT],
         "tags": spot.topic_tags,
+        "style": settings.PICTURE_STYLE,
+        "language": settings.PICTURE_LANGUAGE,
     }
     return PictureRequest(
         provider=provider.name,
@@ -71,14 +75,13 @@ def request_for(spot: "SpotDetail", generation: int = 0) -> PictureRequest:
         description=spot.description,
         tags=tuple(spot.topic_tags),
         place=spot.guide.destination,
+        style=settings.PICTURE_STYLE,
         generation=generation,
     )
 
 
-def make_picture(request: PictureRequest, step: Step) -> Picture:
-    """Draw, check and store; each step is timed by who asked."""
-    with step("generate"):
-        raw = providers.chosen().draw(request)
+def make_picture(request: PictureRequest, raw: bytes, step: Step) -> Picture:
+    """Check what the provider sent and store it; each step is timed by who asked."""
     with step("check"):
         image = check(raw)
         files = {width: encode(image, width) for width in WIDTHS}
@@ -86,7 +89,7 @@ def make_picture(request: PictureRequest, step: Step) -> Picture:
     with step("store"):
         object_name = f"pictures/{hashlib.sha256(raw).hexdigest()}"
         for width, content in files.items():
-            put(f"{object_name}/{width}.webp", content)
+            storage.named("pictures").put(f"{object_name}/{width}.webp", content)
     return Picture(
         payload_hash=request.payload_hash,
         object_name=object_name,
@@ -143,32 +146,24 @@ def blurred(image: Image.Image) -> str:
     return "data:image/webp;base64," + base64.b64encode(content.getvalue()).decode()
 
 
-def put(name: str, content: bytes) -> None:
-    """Store a file under a name that tells its content, so what is there is left as it is."""
-    storage = storages["pictures"]
-    if storage.exists(name):
-        if storage.size(name) == len(content):
-            return
-        storage.delete(name)  # half a file: somebody was killed while writing it
-    stored_as = storage.save(name, ContentFile(content))
-    if stored_as != name:  # somebody else was quicker by a moment
-        storage.delete(stored_as)
-
-
 def is_stored(object_name: str) -> bool:
-    return all(storages["pictures"].exists(f"{object_name}/{width}.webp") for width in WIDTHS)
+    files = storage.named("pictures")
+    return all(files.exists(f"{object_name}/{width}.webp") for width in WIDTHS)
 
 
 def url_of(object_name: str) -> str:
-    return f"/{object_name}/{WIDTHS[-1]}.webp"
+    """Its address for as long as it is stored: public, or a page of this site."""
+    return storage.named("pictures").url(f"{object_name}/{WIDTHS[-1]}.webp")
 
 
 def srcset(image_url: str) -> str:
     """All widths of a picture of our own; of a foreign one we know only what it is."""
     ours = OURS.fullmatch(image_url)
-    if not ours:
+    # "/" too: what was painted before the storage had a public address.
+    if not ours or ours["site"] not in ("/", storage.named("pictures").base_url):
         return ""
-    return ", ".join(f"/pictures/{ours[1]}/{width}.webp {width}w" for width in WIDTHS)
+    start = ours["site"] + ours["name"]
+    return ", ".join(f"{start}/{width}.webp {width}w" for width in WIDTHS)
 
 
 def colours(name: str) -> tuple[str, str]:

@@ -1,7 +1,9 @@
 """Guides, their spots, and the pictures the spots have had."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -14,11 +16,11 @@ from django.dispatch import receiver
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from guides import images, names
-from guides.images import Picture
+from guides import images, names, providers
+from guides.images import BadPicture, Picture
 from guides.styles import PictureStyle
 from guides.versions import SpotImage as SpotImage  # it is one of the models, too
-from jobs import queue
+from jobs import calls, queue
 from jobs.errors import Cancel
 from jobs.models import ENDED, Job
 from jobs.run import Run
@@ -60,8 +62,8 @@ class Guide(models.Model):
         max_length=20,
         choices=PictureStyle.choices,
         blank=True,
-        default=PictureStyle.POSTER,
-        db_default=PictureStyle.POSTER,
+        default=PictureStyle.USUAL,
+        db_default=PictureStyle.USUAL,
     )
     created_at = models.DateTimeField(_("created"), db_default=Now(), editable=False)
 
@@ -225,9 +227,9 @@ class SpotDetail(models.Model):
             self.image_status = ImageStatus.NOT_STARTED
         return {name for name in PICTURE if getattr(self, name) != self._known.get(name)}
 
-    def show(self, picture: Picture) -> None:
+    def show(self, picture: Picture, asked_by: str = "") -> None:
         """Make this the spot's picture; the one it had stays as a version."""
-        SpotImage.objects.make_current(self, picture)
+        SpotImage.objects.make_current(self, picture, asked_by)
         SpotDetail.objects.filter(pk=self.pk).update(
             image_url=images.url_of(picture.object_name),
             image_status=ImageStatus.SUCCEEDED,
@@ -299,7 +301,12 @@ class SpotImageJob(Job):
         help_text=_("raised when a person asks for a new picture"),
     )
 
+    asked_by = models.TextField(
+        _("asked by"), blank=True, default="", db_default="", help_text=_("empty: the guide")
+    )
+
     timeout = timedelta(minutes=2)
+    patience = timedelta(hours=settings.PATIENCE_HOURS)
 
     class Meta(Job.Meta):
         db_table = "spot_image_jobs"
@@ -316,7 +323,7 @@ class SpotImageJob(Job):
 
     @classmethod
     def provider_name(cls) -> str:
-        return str(settings.IMAGE_PROVIDER)
+        return providers.full_name()
 
     def spots(self) -> SpotQuerySet:
         """Its spot, if there still is one."""
@@ -331,14 +338,20 @@ class SpotImageJob(Job):
         known = spot.images.filter(payload_hash=request.payload_hash).first()
         if known and images.is_stored(known.object_name):
             return known.as_picture()
-        return images.make_picture(request, run.step)
+        bought = calls.buy(run, request.payload_hash, partial(providers.chosen().draw, request))
+        try:
+            picture = images.make_picture(request, bought.raw, run.step)
+        except BadPicture as error:
+            calls.reject(bought, error)
+            raise
+        return replace(picture, cost=bought.call.cost, seconds=bought.call.seconds)
 
     def on_start(self) -> None:
         self.spots().update(image_status=ImageStatus.PROCESSING)
 
     def on_success(self, picture: Picture) -> None:
         for spot in self.spots().select_for_update():
-            spot.show(picture)
+            spot.show(picture, self.asked_by)
 
     def on_failure(self, error: BaseException) -> None:
         self.spots().update(image_status=ImageStatus.FAILED)

@@ -1,7 +1,6 @@
 """What visitors see. One page asks once for all of its pictures that are still on their way."""
 
 from django.core.exceptions import ValidationError
-from django.core.files.storage import storages
 from django.core.paginator import Paginator
 from django.db.models import OuterRef, Q, Subquery
 from django.http import (
@@ -9,7 +8,9 @@ from django.http import (
     Http404,
     HttpRequest,
     HttpResponse,
+    HttpResponseBase,
     HttpResponsePermanentRedirect,
+    HttpResponseRedirect,
 )
 from django.shortcuts import get_object_or_404, render
 from django.templatetags.static import static
@@ -21,8 +22,10 @@ from django.views.decorators.http import conditional_page, require_safe
 from guides import names
 from guides.models import Guide, SpotDetail
 from guides.status import GuideStatus, find_status, letter, milestone
+from jobs import storage
 
 GUIDES_PER_PAGE = 24
+SIGNED_SECONDS = 60 * 60
 NOTHING_NEW = 204  # htmx leaves the page as it is
 STOP_POLLING = 286
 FOR_A_MINUTE = "public, max-age=60"  # a person may still ask for a new picture
@@ -105,10 +108,19 @@ def favicon(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def picture(request: HttpRequest, name: str) -> FileResponse:
-    """A file that never changes: its name is made of its content."""
+def picture(request: HttpRequest, name: str) -> HttpResponseBase:
+    """A file that never changes: its name is made of its content.
+
+    Of a bucket it is the way to the file. Whether the file is there the bucket itself will say:
+    asking it first would make each picture wait for it twice, and this site when it hangs.
+    """
+    files = storage.named("pictures")
+    if isinstance(files, storage.Bucket):
+        signed = files.signed_url(f"pictures/{name}", SIGNED_SECONDS)
+        keep = {"Cache-Control": f"public, max-age={SIGNED_SECONDS // 6}"}
+        return HttpResponseRedirect(signed, headers=keep)
     try:
-        file = storages["pictures"].open(f"pictures/{name}")
+        file = files.open(f"pictures/{name}")
     except FileNotFoundError:
         raise Http404(f"There is no picture {name}.") from None
     headers = {

@@ -5,9 +5,18 @@ from decimal import Decimal
 from typing import Literal, NamedTuple
 
 from django.db import transaction
+from django.db.models import F, QuerySet
 
-from guides.models import Guide, SpotDetail, SpotImageJob, enqueue_missing
-from jobs import queue
+from guides.models import (
+    Guide,
+    ImageStatus,
+    SpotDetail,
+    SpotImage,
+    SpotImageJob,
+    enqueue_missing,
+)
+from jobs import providers, queue
+from jobs.models import ENDED
 
 GUIDE_COLUMNS = ("title", "destination", "summary", "picture_style")
 SPOT_COLUMNS = ("description", "topic_tags", "position")
@@ -102,5 +111,33 @@ def request_images(spots: Iterable[SpotDetail]) -> int:
 
 
 def price_of(pictures: int) -> Decimal:
-    """What so many pictures cost. The painter's cost nothing."""
-    return Decimal(0) * pictures
+    """What so many new pictures will cost, at the provider's price."""
+    return pictures * providers.find(SpotImageJob.provider_name()).price
+
+
+@transaction.atomic
+def request_new_pictures(jobs: QuerySet[SpotImageJob], by: object) -> tuple[int, int]:
+    """Ask for other pictures of spots that have one, and pay again.
+
+    Returns how many were asked for and how many left alone, because they wait or run already.
+    The picture there is stays on the page until the new one comes.
+    """
+    asked = jobs.count()
+    ended = list(jobs.filter(status__in=ENDED).order_by("id").select_for_update())
+    chosen = SpotImageJob.objects.filter(id__in=[job.id for job in ended])
+    chosen.update(generation=F("generation") + 1, asked_by=str(by))  # type: ignore[misc]
+    requeued, _ = queue.requeue(chosen, by=by)
+    return requeued, asked - requeued
+
+
+@transaction.atomic
+def use_version(version: SpotImage) -> None:
+    """Show this picture of the spot again; the page follows at once."""
+    spot = version.spot
+    # First the job, then the spot: as every move does.
+    jobs = SpotImageJob.objects.filter(plan_id=spot.guide_id, spot_name=spot.spot_name)
+    statuses = jobs.select_for_update().values_list("status", flat=True)
+    is_awaited = any(status not in ENDED for status in statuses)
+    spot.show(version.as_picture(), version.asked_by)
+    if is_awaited:  # then another picture is still on its way
+        SpotDetail.objects.filter(pk=spot.pk).update(image_status=ImageStatus.PROCESSING)

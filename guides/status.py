@@ -12,8 +12,10 @@ from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
 
 from guides import estimates, names
-from guides.estimates import Estimate, Wait
+from guides.estimates import Estimate
 from guides.models import Guide, SpotDetail
+from jobs.models import Provider
+from jobs.waiting import Reason, Wait
 
 SOONEST_POLL, LATEST_POLL = 2, 30  # seconds
 POLL_WITHOUT_ESTIMATE = 10
@@ -71,12 +73,17 @@ class GuideStatus:
         return {} if self.is_final else estimates.living_jobs(self.plan_id)
 
     @cached_property
+    def provider(self) -> Provider | None:
+        """Whose limits the missing pictures wait for."""
+        return estimates.find_provider() if self.jobs else None
+
+    @cached_property
     def waits(self) -> dict[str, Wait]:
-        return estimates.waits_for(self.jobs)
+        return estimates.waits_for(self.jobs, self.provider)
 
     @cached_property
     def estimates(self) -> dict[str, Estimate]:
-        return estimates.estimate(self.plan_id, self.jobs)
+        return estimates.estimate(self.plan_id, self.jobs, self.waits, self.provider)
 
     @property
     def seconds(self) -> int | None:
@@ -107,7 +114,12 @@ class GuideStatus:
     @cached_property
     def time_left(self) -> str:
         """The seconds in words, rough as they are; empty when nobody can know."""
-        return time_left(self.seconds) if self.loading else ""
+        if not self.loading:
+            return ""
+        reasons = {wait.reason for wait in self.waits.values()}
+        if self.seconds is None and reasons == {Reason.PAUSED}:
+            return _("painting is paused for now")
+        return time_left(self.seconds)
 
     @property
     def left_code(self) -> str:

@@ -5,15 +5,19 @@ from django.utils.translation import gettext_lazy as _
 
 
 class PictureStyle(models.TextChoices):
-    POSTER = "", _("travel poster")
+    USUAL = "", _("travel poster")
     WATERCOLOUR = "watercolour", _("watercolour")
     WOODBLOCK = "woodblock", _("woodblock print")
     INK = "ink", _("ink drawing")
     PHOTOGRAPH = "photograph", _("photograph")
 
+    @property
+    def words(self) -> str:
+        """As an artist would be told; the usual style needs no words."""
+        return WORDS.get(self, "")
 
-IN_THE_PROMPT = {
-    PictureStyle.POSTER: "a travel poster",
+
+WORDS = {
     PictureStyle.WATERCOLOUR: "a loose watercolour on white paper",
     PictureStyle.WOODBLOCK: "a Japanese woodblock print in flat colours with fine outlines",
     PictureStyle.INK: "an ink drawing with a few washes of colour",

@@ -15,13 +15,15 @@ if TYPE_CHECKING:
 
 
 class SpotImageQuerySet(models.QuerySet["SpotImage"]):
-    def make_current(self, spot: "SpotDetail", picture: Picture) -> None:
+    def make_current(self, spot: "SpotDetail", picture: Picture, asked_by: str = "") -> None:
         """Make this the current version: a new one, unless the same was asked for before."""
         versions = self.filter(spot=spot)
         versions.filter(is_current=True).update(is_current=False)
         if not versions.filter(payload_hash=picture.payload_hash).update(is_current=True):
             number = versions.count() + 1
-            self.create(spot=spot, version=number, is_current=True, **asdict(picture))
+            self.create(
+                spot=spot, version=number, is_current=True, asked_by=asked_by, **asdict(picture)
+            )
 
 
 class SpotImage(models.Model):
@@ -40,6 +42,10 @@ class SpotImage(models.Model):
     model = models.TextField(_("model"), blank=True)
     prompt = models.TextField(_("prompt"))
     cost = models.DecimalField(_("cost"), max_digits=10, decimal_places=4, default=0)
+    seconds = models.FloatField(_("seconds"), default=0.0, db_default=0.0)
+    asked_by = models.TextField(
+        _("asked by"), blank=True, default="", db_default="", help_text=_("empty: the guide")
+    )
     created_at = models.DateTimeField(_("created"), db_default=Now(), editable=False)
 
     objects = SpotImageQuerySet.as_manager()

@@ -57,6 +57,10 @@ class NotEnded(Exception):
 class NoRoom(Exception):
     """The provider is paused, out of tokens or out of budget: the job goes back to the queue."""
 
+    def __init__(self, reason: str, wait: float | None = None) -> None:
+        super().__init__(reason)
+        self.wait = wait  # seconds, if it is known and not a matter of hours
+
 
 class AnswerLost(ProviderUnavailable):
     """The request may have been accepted, but its answer did not arrive: nobody knows."""

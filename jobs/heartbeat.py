@@ -111,7 +111,7 @@ class Heartbeat(threading.Thread):
             ours = queue.beat(model, {run.job.id: run.epoch for run in runs}, self.lease)
             for run in runs:
                 if run.job.id not in ours and not run.has_ended:
-                    run.stop("The claim is gone: canceled, or taken over after a pause.")
+                    run.lose("The claim is gone: canceled, or taken over after a pause.")
         self.pulse.confirmed_at = began_at
         self.describe(running=sum(map(len, held.values())))
 

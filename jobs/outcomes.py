@@ -13,6 +13,7 @@ from jobs import readable, retries
 from jobs.errors import (
     Cancel,
     LeaseLost,
+    NoRoom,
     OutOfPatience,
     PermanentError,
     Poisonous,
@@ -81,7 +82,7 @@ def from_error(job: Job, error: BaseException) -> End:
         case ProviderUnavailable(retry_after=retry_after):
             wait = retries.wait_for_provider(type(job), retry_after)
             return End(job, Outcome.UNAVAILABLE, error=error, wait=wait)
-        case LeaseLost():
+        case LeaseLost() | NoRoom():
             return End(job, Outcome.RELEASED, error=error)
         case _:
             return failure(job, error)

@@ -15,7 +15,7 @@ from django.db import DatabaseError, Error, OperationalError
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
-from jobs import database, history, hooks, outcomes, providers, wakeup
+from jobs import calls, database, history, hooks, outcomes, providers, wakeup
 from jobs.errors import Cancel, LeaseLost
 from jobs.hooks import HookRaised
 from jobs.models import ENDED, Job, JobQuerySet, Outcome, Status
@@ -91,7 +91,7 @@ def _claim(
                 lease_expires_at=Now() + lease,
             )
         for job in jobs:
-            job.status = Status.PROCESSING
+            job.status, job.locked_by = Status.PROCESSING, worker
             job.epoch += 1
             if hook:
                 hooks.call(job, "on_start")
@@ -313,6 +313,7 @@ def _requeue(model: type[Job], ids: list[UUID], *, hook: bool = True) -> int:
                 run_after=Now(),
                 unavailable_since=None,
             )
+            calls.excuse(job.id for job in rows)
             for job in rows:
                 if hook:
                     hooks.call(job, "on_requeue")

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 
 from django.db import Error, connection
 
@@ -39,6 +40,8 @@ class Run:
         self._pulse = pulse
         self.claimed_at = claimed_at
         self._stop_reason: str | None = None
+        self.is_lost = False  # somebody else has the claim now
+        self.holds_answer = False  # bought and not stored yet: even a stopping worker waits
         self._step = ""
         self._progress_at = -math.inf
         self.has_returned = False  # from perform
@@ -47,7 +50,7 @@ class Run:
 
     def start(self) -> None:
         self.seconds = -time.monotonic()
-        self.deadline = time.monotonic() + type(self.job).timeout.total_seconds()
+        self.allow(type(self.job).timeout)
 
     def finish(self) -> None:
         self.seconds += time.monotonic()
@@ -59,6 +62,14 @@ class Run:
 
     def stop(self, reason: str) -> None:
         self._stop_reason = reason
+
+    def lose(self, reason: str) -> None:
+        self.is_lost = True
+        self.stop(reason)
+
+    def allow(self, time_left: timedelta) -> None:
+        """Let it run for so long from now, whatever its model's timeout was."""
+        self.deadline = time.monotonic() + time_left.total_seconds()
 
     def check(self) -> None:
         """Raise LeaseLost unless it is safe to start something that costs money.

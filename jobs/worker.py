@@ -14,7 +14,7 @@ from uuid import UUID
 
 from django.db import Error, connection
 
-from jobs import database, logs, look, outcomes, queue, wakeup
+from jobs import database, logs, look, outcomes, queue, waiting, wakeup
 from jobs.crew import Crew
 from jobs.errors import LeaseLost, TimedOut
 from jobs.heartbeat import Heartbeat, Watchdog
@@ -61,6 +61,7 @@ class Worker:
         self.hungry = set(job_models)  # may have due jobs
         self.suspects: list[type[Job]] = []  # have a job that must run alone
         self.alone: Run | None = None
+        self.out_of_tokens: list[type[Job]] = []  # have due jobs, and may start them in a while
         self.seconds: dict[type[Job], float] = {}  # that a job takes, lately
         # Hung threads may keep their connections of the pool; the others need some.
         self.most_hung = max(2, min(slots, database.POOL_SIZE))
@@ -119,7 +120,8 @@ class Worker:
         if self.outage.since is not None:
             return self.retry_at
         if self.stop_requests:
-            return min(self.stop_at, time.monotonic() + self.poll)
+            soon = time.monotonic() + self.poll
+            return min(self.stop_at, soon) if time.monotonic() < self.stop_at else soon
         if self.may_claim() and any(self.room(model) > 0 for model in self.hungry):
             return -math.inf
         deadline = min((run.deadline for run in self.runs.values()), default=math.inf)
@@ -180,8 +182,14 @@ class Worker:
         reason = "The worker is stopping."
         for run in list(self.runs.values()):
             run.stop(reason)
-            if run.begin_once() or (time.monotonic() >= self.stop_at and run.end_once()):
+            if run.begin_once() or (self.is_up(run) and run.end_once()):
                 self.end(run, release(run, reason))
+
+    def is_up(self, run: Run) -> bool:
+        """Whether a run has had its time to finish; while it stores a paid answer it has not."""
+        if run.holds_answer and self.stop_requests == 1:
+            return False
+        return time.monotonic() >= self.stop_at
 
     # settle: write what has ended
 
@@ -227,7 +235,9 @@ class Worker:
         self.look_at = now + self.poll * random.uniform(1, 1.25)
         self.looked = True
         found = look.ask(self.models, self.name)
-        self.hungry.update(model for model in self.models if found[model, "due"])
+        due = [model for model in self.models if found[model, "due"]]
+        self.hungry.update(due)
+        self.out_of_tokens = [model for model in due if waiting.is_out_of_tokens(model)]
         # One worker is enough to empty itself for a suspect: chance decides which.
         if self.suspects or not self.runs or random.random() < 0.2:
             self.suspects = [model for model in self.models if found[model, "suspect"]]
@@ -291,7 +301,7 @@ class Worker:
     def abandon(self, run: Run) -> None:
         """The job was taken from us and is now ours again: the old run must not go on."""
         self.held[type(run.job)] -= 1
-        run.stop("The job was claimed anew.")
+        run.lose("The job was claimed anew.")
         if not run.begin_once() and run.end_once():
             self.crew.write_off(run)
 
@@ -306,7 +316,8 @@ class Worker:
             return True
         if drain and not self.looked:
             self.look_at = -math.inf
-        return drain and self.looked and not self.hungry and not self.suspects
+        is_fed = not (self.hungry or self.suspects or self.out_of_tokens)
+        return drain and self.looked and is_fed
 
 
 def release(run: Run, reason: str) -> End:

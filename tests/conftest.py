@@ -46,11 +46,14 @@ def pytest_collection_modifyitems(config, items):
 @pytest.fixture
 def pictures(settings, tmp_path):
     """A place for pictures of this test alone, painted at once."""
-    folder = {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
-        "OPTIONS": {"location": tmp_path},
+    folders = {
+        "pictures": {"location": tmp_path, "base_url": "/"},
+        "answers": {"location": tmp_path / "answers"},
     }
-    settings.STORAGES = {**settings.STORAGES, "pictures": folder}
+    settings.STORAGES = settings.STORAGES | {
+        alias: {"BACKEND": "jobs.storage.Folder", "OPTIONS": options}
+        for alias, options in folders.items()
+    }
     settings.PAINTER_SECONDS = 0
     return storages["pictures"]
 

@@ -28,10 +28,20 @@ def test_the_admin_is_allowed_what_alpine_needs_and_no_more(client, path):
     assert rules["img-src"] == "'self' data:"
 
 
-def test_the_admin_shows_pictures_from_where_they_are_kept(client, settings):
-    settings.S3_PUBLIC_URL = "https://pictures.example.org/bucket/"
+@pytest.mark.parametrize(
+    ("settings_", "origin"),
+    [
+        ({"S3_PUBLIC_URL": "https://pictures.example.org/a/"}, "https://pictures.example.org"),
+        ({"S3_ENDPOINT_URL": "http://127.0.0.1:9000/"}, "http://127.0.0.1:9000"),
+        ({}, "https:"),
+    ],
+)
+def test_the_admin_shows_pictures_from_where_they_are_kept(client, settings, settings_, origin):
+    settings.S3_BUCKET = "pictures"
+    for name, value in settings_.items():
+        setattr(settings, name, value)
 
-    assert policy(client, "/admin/")["img-src"] == "'self' data: https://pictures.example.org"
+    assert policy(client, "/admin/")["img-src"] == f"'self' data: {origin}"
 
 
 def test_djangos_own_error_pages_are_readable(client, settings):

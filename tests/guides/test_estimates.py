@@ -7,10 +7,10 @@ import pytest
 from django.db.models.functions import Now
 
 from guides import estimates
-from guides.estimates import Pace
 from guides.models import SpotImageJob
 from guides.status import GuideStatus, time_left
-from jobs.models import Attempt, Worker
+from jobs import providers
+from jobs.models import Attempt, Provider, Worker
 from tests.guides.conftest import save_guide
 from tests.guides.painting import claim
 
@@ -117,16 +117,53 @@ def test_one_unknown_leaves_the_whole_unknown():
     assert estimates.together(found) is None
 
 
-def test_a_limit_of_the_provider_stretches_the_line():
-    pace = Pace(seconds=10, slots=100, free=100, per_second=0.1)
+def limit(**columns):
+    providers.find("painter")
+    Provider.objects.update(**columns)
 
-    assert pace.until_start(0) == 0
-    assert pace.until_start(6) == 60
+
+def test_a_provider_that_allows_few_a_minute_stretches_the_line():
+    save_guide(*(str(n) for n in range(7)))
+    remember(3, seconds=10)
+    have_worker(slots=100)
+    limit(requests_per_minute=6, burst=100)
+
+    assert GuideStatus("kyoto").seconds == pytest.approx(70, abs=2)
+
+
+def test_a_provider_that_takes_few_at_once_stretches_the_line():
+    save_guide("1", "2", "3")
+    remember(3, seconds=10)
+    have_worker(slots=100)
+    limit(max_running=1)
+
+    assert GuideStatus("kyoto").seconds == pytest.approx(30, abs=2)
+
+
+def test_a_pause_with_an_end_is_waited_for():
+    save_guide("Gate")
+    remember(3, seconds=10)
+    have_worker()
+    limit(paused_until=Now() + timedelta(minutes=5))
+
+    assert GuideStatus("kyoto").seconds == pytest.approx(310, abs=2)
+
+
+def test_a_pause_without_an_end_is_said_and_not_guessed_at():
+    save_guide("Gate")
+    remember(3, seconds=10)
+    have_worker()
+    limit(paused=True)
+
+    status = GuideStatus("kyoto")
+
+    assert status.seconds is None
+    assert status.time_left == "painting is paused for now"
 
 
 def test_a_million_old_attempts_are_not_looked_at(django_assert_num_queries):
     with django_assert_num_queries(2) as queries:
-        estimates.find_pace()
+        estimates.find_pace(None)
 
     assert "LIMIT 200" in queries[0]["sql"]
 

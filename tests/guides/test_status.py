@@ -6,8 +6,8 @@ import pytest
 from django.db.models.functions import Now
 
 from guides.models import SpotDetail, SpotImageJob
-from jobs import outcomes, queue
-from jobs.models import Status
+from jobs import outcomes, providers, queue
+from jobs.models import Provider, Status
 from tests.guides.conftest import save_guide
 from tests.guides.painting import claim, give_up
 
@@ -126,6 +126,29 @@ def test_who_is_tried_again_hears_when(ask):
     assert wait["until"] > "2026"
 
 
+@pytest.mark.parametrize(
+    ("columns", "reason"),
+    [
+        ({"paused": True}, "paused"),
+        ({"paused_until": Now() + timedelta(hours=1)}, "paused"),
+        ({"daily_budget": 1, "price": 2}, "budget"),
+        (
+            {"requests_per_minute": 1, "burst": 1, "full_at": Now() + timedelta(hours=1)},
+            "rate_limit",
+        ),
+    ],
+)
+def test_a_closed_provider_is_the_reason(ask, columns, reason):
+    save_guide("Gate")
+    providers.find("painter")
+    Provider.objects.update(**columns)
+
+    wait = spots_of(ask())["Gate"]["waits_for"]
+
+    assert wait["reason"] == reason
+    assert wait["position"] == 0
+
+
 def test_what_is_being_painted_waits_for_nothing(ask):
     save_guide("Gate")
     claim(["Gate"])
@@ -187,6 +210,10 @@ def test_position_alone_is_no_change(ask):
     assert ask(If_None_Match=etag).status_code == 304
 
 
+def pause():
+    providers.pause("painter", "lunch")
+
+
 def claim_gate():
     claim(["Gate"])
 
@@ -195,7 +222,7 @@ def put_gate_off():
     SpotImageJob.objects.update(run_after=Now() + timedelta(hours=1))
 
 
-@pytest.mark.parametrize("change", [lambda: show("Gate"), claim_gate, put_gate_off])
+@pytest.mark.parametrize("change", [lambda: show("Gate"), claim_gate, put_gate_off, pause])
 def test_a_state_an_address_or_a_reason_is_a_change(ask, change):
     save_guide("Gate")
     etag = ask().headers["ETag"]
@@ -220,10 +247,11 @@ def test_each_language_has_its_own(ask):
 @pytest.mark.parametrize("count", [1, 40])
 def test_the_number_of_queries_is_fixed(ask, django_assert_num_queries, count):
     save_guide(*(f"Spot {n}" for n in range(count)))
+    ask()  # the first one makes the provider's row
 
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(6):
         etag = ask().headers["ETag"]
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(3):
         ask(If_None_Match=etag)
 
 

@@ -1,4 +1,4 @@
-"""The queue's tables: an abstract job, the history of its claims, the workers."""
+"""A job: a row of your own model, moved by `queue` alone."""
 
 import secrets
 import time
@@ -33,19 +33,6 @@ class Status(models.TextChoices):
 
 
 ENDED = (Status.SUCCEEDED, Status.FAILED, Status.CANCELED)
-
-
-class Outcome(models.TextChoices):
-    """How one claim ended."""
-
-    SUCCEEDED = "succeeded", _("succeeded")
-    FAILED = "failed", _("failed")  # the job's own fault: uses an attempt
-    TIMED_OUT = "timed_out", _("timed out")  # likewise
-    LOST = "lost", _("lost")  # its worker died or vanished: counts an interruption
-    RELEASED = "released", _("released")  # its worker stopped and gave it back
-    SNOOZED = "snoozed", _("snoozed")  # the job asked for a later moment
-    UNAVAILABLE = "unavailable", _("unavailable")  # the provider's fault: bounded by patience
-    CANCELED = "canceled", _("canceled")
 
 
 def uuid7() -> uuid.UUID:
@@ -218,55 +205,3 @@ class Job(models.Model):
 def job_models() -> list[type[Job]]:
     """Every installed kind of job."""
     return [model for model in apps.get_models() if issubclass(model, Job)]
-
-
-class Attempt(models.Model):
-    """One claim of one job and how it ended. Written once, by the move that ended it."""
-
-    # No foreign key: history outlives its job, and kinds differ in their table.
-    job_id = models.UUIDField(_("job"))
-    kind = models.TextField(_("kind"), help_text=_("app.Model of the job"))
-    epoch = models.IntegerField(_("epoch"))
-    worker = models.TextField(_("worker"))
-    started_at = models.DateTimeField(_("started"))
-    ended_at = models.DateTimeField(_("ended"), db_default=Now())
-    outcome = models.TextField(_("outcome"), choices=Outcome.choices)
-    error = models.TextField(_("error"), null=True)  # noqa: DJ001 (NULL: none)
-    traceback = models.TextField(_("traceback"), null=True)  # noqa: DJ001
-    steps = models.JSONField(_("steps"), null=True, help_text=_("milliseconds per step"))
-
-    class Meta:
-        db_table = "job_attempts"
-        verbose_name = _("attempt")
-        verbose_name_plural = _("attempts")
-        constraints: ClassVar = [
-            # One end per claim. Serves the history of a job as well.
-            models.UniqueConstraint(fields=["job_id", "epoch"], name="one_end_per_claim"),
-            models.CheckConstraint(name="attempt_outcome", condition=Q(outcome__in=Outcome.values)),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.job_id}, epoch {self.epoch}: {self.outcome}"
-
-
-class Worker(models.Model):
-    """A worker process, as its last beat described it."""
-
-    name = models.TextField(
-        _("name"), primary_key=True, help_text=_("host, process id, random part")
-    )
-    started_at = models.DateTimeField(_("started"), db_default=Now())
-    last_beat_at = models.DateTimeField(_("last beat"), db_default=Now())
-    lease_expires_at = models.DateTimeField(_("held until"))
-    slots = models.IntegerField(_("slots"))
-    running = models.IntegerField(_("running"), db_default=0)
-    version = models.TextField(_("version"))
-    draining = models.BooleanField(_("stopping"), db_default=False)
-
-    class Meta:
-        db_table = "job_workers"
-        verbose_name = _("worker")
-        verbose_name_plural = _("workers")
-
-    def __str__(self) -> str:
-        return self.name

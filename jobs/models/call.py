@@ -1,0 +1,90 @@
+"""Paid calls: each intention to call, and what became of it."""
+
+from datetime import timedelta
+from decimal import Decimal
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
+
+OVERDUE = timedelta(minutes=1)  # its worker would have said something by now
+
+
+class State(models.TextChoices):
+    """What is known of a call: intent -> stored, failed or unknown; a late answer -> stored."""
+
+    INTENT = "intent", _("under way")  # written before the request is sent
+    STORED = "stored", _("stored")  # the answer is kept: it is never bought again
+    FAILED = "failed", _("failed")  # answered with an error, or with nothing we can use
+    UNKNOWN = "unknown", _("unknown")  # the answer was lost, and counts as paid for
+
+
+class CallQuerySet(models.QuerySet["Call"]):
+    def unknown(self) -> "CallQuerySet":
+        """Those of which nobody knows whether they were paid for."""
+        overdue = Q(state=State.INTENT, deadline__lt=Now() - OVERDUE)
+        return self.filter(Q(state=State.UNKNOWN) | overdue)
+
+
+class Call(models.Model):
+    """One request to a provider. Money is counted here even if the job was lost meanwhile."""
+
+    # No foreign keys: calls outlive jobs, and a provider's row is locked only on purpose.
+    provider = models.TextField(_("provider"))
+    job_id = models.UUIDField(_("job"))
+    kind = models.TextField(_("kind"), help_text=_("app.Model of the job"))
+    epoch = models.IntegerField(_("epoch"))
+    worker = models.TextField(_("worker"))
+    key = models.CharField(_("key"), max_length=64, help_text=_("of the job and its payload"))
+    number = models.IntegerField(_("try"), db_column="try")
+    payload_hash = models.CharField(_("payload hash"), max_length=64)
+    state = models.TextField(_("state"), choices=State.choices, db_default=State.INTENT)
+    remote_id = models.TextField(_("remote id"), db_default="")
+    answer_name = models.TextField(
+        _("name of the answer"), help_text=_("made of the call, so that recovery can find it")
+    )
+    answer_hash = models.CharField(_("hash of the answer"), max_length=64, db_default="")
+    answer_size = models.BigIntegerField(_("bytes of the answer"), null=True)
+    cost = models.DecimalField(_("cost"), max_digits=12, decimal_places=4, default=Decimal(0))
+    started_at = models.DateTimeField(_("started"), db_default=Now())
+    deadline = models.DateTimeField(_("deadline"), help_text=_("no answer is expected after it"))
+    finished_at = models.DateTimeField(_("ended"), null=True)
+    error = models.TextField(_("error"), db_default="")
+    excused = models.BooleanField(
+        _("excused"),
+        db_default=False,
+        help_text=_("a person requeued the job and so decided to ask again"),
+    )
+
+    objects = CallQuerySet.as_manager()
+
+    class Meta:
+        db_table = "provider_calls"
+        verbose_name = _("call")
+        verbose_name_plural = _("calls")
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["key", "number"], name="one_call_per_try"),
+            models.UniqueConstraint(
+                fields=["key"], condition=Q(state="intent"), name="one_call_under_way_per_key"
+            ),
+            models.CheckConstraint(name="call_state", condition=Q(state__in=State.values)),
+            models.CheckConstraint(name="call_try", condition=Q(number__gte=1)),
+        ]
+        indexes: ClassVar = [
+            # The calls of one job; and whether a claim has made its call yet.
+            models.Index(fields=["job_id", "epoch"], name="call_job"),
+            # What a provider was asked lately.
+            models.Index(fields=["provider", "started_at"], name="call_recent"),
+            # Those that a person may want to see; few.
+            models.Index(fields=["started_at"], name="call_unknown", condition=Q(state="unknown")),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.provider} for {self.kind} {self.job_id}, try {self.number}: {self.state}"
+
+    @property
+    def seconds(self) -> float:
+        """From the intent until its end was recorded."""
+        return (self.finished_at - self.started_at).total_seconds() if self.finished_at else 0.0

@@ -1,0 +1,184 @@
+"""A paid service and its limits, which hold for the whole fleet."""
+
+import math
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import ClassVar
+
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+BREAKER_FAULTS = 5  # in a row; from then on one job at a time, until a call succeeds
+NONE = timedelta(0)
+
+
+class ProviderQuerySet(models.QuerySet["Provider"]):
+    def with_now(self) -> "ProviderQuerySet":
+        """Each row with the database's clock, by which its questions are answered."""
+        return self.annotate(now=Now())  # type: ignore[no-redef]
+
+
+class Provider(models.Model):
+    """One service and model. Operators edit the limits; `providers` keeps the rest."""
+
+    name = models.TextField(_("name"), primary_key=True, help_text=_("service:model"))
+    requests_per_minute = models.IntegerField(
+        _("requests per minute"),
+        null=True,
+        blank=True,
+        default=15,
+        db_default=15,
+        validators=[MinValueValidator(1)],
+        help_text=_("empty: unlimited"),
+    )
+    burst = models.IntegerField(
+        _("burst"),
+        default=5,
+        db_default=5,
+        validators=[MinValueValidator(1)],
+        help_text=_("so many may start at once after a quiet time"),
+    )
+    max_running = models.IntegerField(
+        _("jobs at once"),
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+        help_text=_("empty: as many as the workers have slots"),
+    )
+    timeout = models.IntegerField(
+        _("timeout"),
+        default=25,
+        db_default=25,
+        validators=[MinValueValidator(1), MaxValueValidator(3600)],
+        help_text=_("seconds; a call that is cut off is paid for, so rather too long"),
+    )
+    price = models.DecimalField(
+        _("price"),
+        max_digits=12,
+        decimal_places=4,
+        default=Decimal(0),
+        db_default=Decimal(0),
+        validators=[MinValueValidator(0)],
+        help_text=_("of one call, until its answer tells the true cost"),
+    )
+    daily_budget = models.DecimalField(
+        _("budget per day"),
+        max_digits=12,
+        decimal_places=4,
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0)],
+        help_text=_("a day of the site's time zone; empty: no limit"),
+    )
+    spent = models.DecimalField(
+        _("spent"), max_digits=12, decimal_places=4, default=Decimal(0), db_default=Decimal(0)
+    )
+    spent_on = models.DateField(_("spent on"), null=True, blank=True)
+    paused = models.BooleanField(
+        _("paused"), default=False, db_default=False, help_text=_("until a person resumes it")
+    )
+    paused_until = models.DateTimeField(_("paused until"), null=True, blank=True)
+    pause_reason = models.TextField(_("reason of the pause"), blank=True, default="", db_default="")
+    faults = models.IntegerField(_("faults in a row"), default=0, db_default=0)
+    full_at = models.DateTimeField(
+        _("all tokens back at"), db_default=Now(), help_text=_("each call moves it by one interval")
+    )
+
+    now: datetime  # by with_now()
+    running = 0  # how many jobs are processing; told by `providers.find()` when it matters
+
+    objects = ProviderQuerySet.as_manager()
+
+    class Meta:
+        db_table = "providers"
+        verbose_name = _("provider")
+        verbose_name_plural = _("providers")
+        ordering: ClassVar = ["name"]
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                name="provider_limits",
+                condition=(Q(requests_per_minute=None) | Q(requests_per_minute__gte=1))
+                & (Q(max_running=None) | Q(max_running__gte=1))
+                & Q(burst__gte=1, timeout__gte=1),
+            ),
+            models.CheckConstraint(
+                name="provider_money",
+                condition=Q(price__gte=0) & (Q(daily_budget=None) | Q(daily_budget__gte=0)),
+            ),
+            models.CheckConstraint(name="provider_faults", condition=Q(faults__gte=0)),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    # Is it open?
+
+    @property
+    def is_paused(self) -> bool:
+        return self.paused or (self.paused_until is not None and self.paused_until > self.now)
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether a claim must count at all."""
+        limits = (self.requests_per_minute, self.max_running, self.daily_budget)
+        return self.is_probing or any(limit is not None for limit in limits)
+
+    @property
+    def is_probing(self) -> bool:
+        """After too many faults in a row: one job at a time finds out whether it is over."""
+        return self.faults >= BREAKER_FAULTS
+
+    @property
+    def most_running(self) -> int | None:
+        return 1 if self.is_probing else self.max_running
+
+    # Tokens (GCRA): each call moves `full_at` by one interval; the bucket holds `burst` of them.
+
+    @property
+    def interval(self) -> timedelta:
+        rate = self.requests_per_minute
+        return timedelta(minutes=1) / rate if rate else NONE
+
+    @property
+    def debt(self) -> timedelta:
+        """How long until all tokens are back; never more than an empty bucket's, if edited."""
+        return min(max(self.full_at - self.now, NONE), self.burst * self.interval)
+
+    def tokens(self, ahead: timedelta = NONE) -> float:
+        """How many calls may start now, or within the next moment."""
+        if not self.interval:
+            return math.inf
+        owed = max(self.debt - ahead, NONE)
+        return math.floor(self.burst - owed / self.interval)
+
+    @property
+    def next_token_in(self) -> timedelta:
+        return max(self.debt - (self.burst - 1) * self.interval, NONE)
+
+    # Money
+
+    @property
+    def today(self) -> date:
+        return timezone.localdate(self.now)
+
+    @property
+    def spent_today(self) -> Decimal:
+        return self.spent if self.spent_on == self.today else Decimal(0)
+
+    @property
+    def left_today(self) -> Decimal | None:
+        return None if self.daily_budget is None else self.daily_budget - self.spent_today
+
+    @property
+    def affordable(self) -> float:
+        """How many calls today's budget still covers."""
+        left = self.left_today
+        if left is None:
+            return math.inf
+        if not self.price:
+            return math.inf if left >= 0 else 0
+        return max(0, int(left // self.price))

@@ -1,0 +1,28 @@
+"""The processes that perform jobs."""
+
+from django.db import models
+from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
+
+
+class Worker(models.Model):
+    """A worker process, as its last beat described it."""
+
+    name = models.TextField(
+        _("name"), primary_key=True, help_text=_("host, process id, random part")
+    )
+    started_at = models.DateTimeField(_("started"), db_default=Now())
+    last_beat_at = models.DateTimeField(_("last beat"), db_default=Now())
+    lease_expires_at = models.DateTimeField(_("held until"))
+    slots = models.IntegerField(_("slots"))
+    running = models.IntegerField(_("running"), db_default=0)
+    version = models.TextField(_("version"))
+    draining = models.BooleanField(_("stopping"), db_default=False)
+
+    class Meta:
+        db_table = "job_workers"
+        verbose_name = _("worker")
+        verbose_name_plural = _("workers")
+
+    def __str__(self) -> str:
+        return self.name

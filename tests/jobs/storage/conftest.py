@@ -1,0 +1,7 @@
+from tests.jobs.storage import servers
+
+moto_server = servers.moto_server
+account = servers.account
+s3 = servers.s3
+signing = servers.signing
+faulty = servers.faulty
