@@ -22,7 +22,8 @@ class NewGuideForm(forms.Form):
     destination = forms.CharField(max_length=limits.LONGEST_TITLE, required=False)
     summary = forms.CharField(max_length=limits.LONGEST_SUMMARY, required=False)
     picture_style = forms.ChoiceField(choices=PictureStyle.choices, required=False)
-    spots = forms.CharField(max_length=limits.MOST_BYTES)
+    # Not stripped: a tab at the end of a line says that all before it is the name.
+    spots = forms.CharField(max_length=limits.MOST_BYTES, strip=False)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -51,6 +52,8 @@ class NewGuideForm(forms.Form):
     def clean_spots(self) -> list[SpotDetail]:
         lines = LINES.split(self.cleaned_data["spots"])
         typed = {n: read_line(line) for n, line in enumerate(lines, 1) if line.strip()}
+        if not typed:
+            raise ValidationError(_("A guide needs at least one spot."))
         if len(typed) > limits.MOST_SPOTS:
             raise ValidationError(
                 _("These are %(count)d spots; %(most)d are the most."),
