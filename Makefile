@@ -26,7 +26,8 @@ worker: $(READY) .env ## Run one more worker
 .PHONY: test
 test: check ## Set up, check and test, on PostgreSQL and on SQLite
 	@$(BIN)/pytest
-	@DATABASE_URL=sqlite:///.test.sqlite3 $(BIN)/pytest tests/jobs
+	@DATABASE_URL=sqlite:///.test.sqlite3 $(BIN)/pytest tests/jobs \
+		--ignore tests/jobs/clients --ignore tests/jobs/storage
 
 .PHONY: check
 check: $(READY) .env ## Lint, types, imports, migrations, deployment
@@ -57,8 +58,8 @@ stop: ## Stop the embedded databases
 
 .PHONY: requirements
 requirements: $(READY) ## Pin the newest versions the .in files allow
-	@$(COMPILE) requirements.in -o requirements.txt
-	@$(COMPILE) requirements-dev.in -o requirements-dev.txt
+	@for list in requirements requirements-gemini requirements-openai requirements-dev; do \
+		$(COMPILE) $$list.in -o $$list.txt || exit 1; done
 
 .PHONY: clean
 clean: ## Remove what can be made again; the data in .postgres stays

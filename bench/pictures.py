@@ -26,6 +26,7 @@ os.environ |= {
     "PGDATABASE": NAME,
     "IMAGE_PROVIDER": "painter",
     "PICTURES_FOLDER": str(RUN / "pictures"),
+    "ANSWERS_FOLDER": str(RUN / "answers"),
     "BENCH_REMOTE_ANSWER": str(RUN / "answer.png"),
 }
 django.setup()
@@ -37,7 +38,7 @@ from django.db import connection, connections  # noqa: E402
 from guides import demo, images, painter, services  # noqa: E402
 from guides.models import Guide, ImageStatus, SpotDetail  # noqa: E402
 from guides.providers import UNPAINTABLE  # noqa: E402
-from jobs.models import Worker  # noqa: E402
+from jobs.models import Provider, Worker  # noqa: E402
 
 SAVES = 50
 PICTURES = 5
@@ -92,6 +93,7 @@ def painting() -> Rows:
 def waiting(slow: float) -> Rows:
     """The provider works elsewhere, as one that takes that long does."""
     Path(os.environ["BENCH_REMOTE_ANSWER"]).write_bytes(painter.paint(*PLACES[0], "Kyoto, Japan"))
+    Provider.objects.create(name="remote", requests_per_minute=None)
     title = f"{PICTURES} pictures, {slow:g} s each at a remote provider, s"
     with worker(IMAGE_PROVIDER="remote", BENCH_REMOTE_SECONDS=slow):
         return many_and_one(title, slow)

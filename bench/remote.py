@@ -4,13 +4,12 @@ import os
 import time
 from pathlib import Path
 
-from guides.providers import PictureRequest
+from guides.providers import Painter, PictureRequest
 from jobs.clients import Answer
 
 
-class Remote:
+class Remote(Painter):
     name = "remote"
-    model = ""
 
     def draw(self, request: PictureRequest, timeout: float) -> Answer:
         time.sleep(float(os.environ["BENCH_REMOTE_SECONDS"]))

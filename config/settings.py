@@ -225,7 +225,7 @@ STORAGES = {
 
 # Pictures
 
-IMAGE_PROVIDER = env.str("IMAGE_PROVIDER", "painter")
+IMAGE_PROVIDER = env.str("IMAGE_PROVIDER", "") or "painter"
 GEMINI_API_KEY = env.str("GEMINI_API_KEY", "")
 GEMINI_BASE_URL = env.str("GEMINI_BASE_URL", "")
 GEMINI_MODEL = env.str("GEMINI_MODEL", "gemini-3.1-flash-image")
@@ -265,5 +265,8 @@ LOGGING = {
         },
     },
     "root": {"handlers": ["stderr"], "level": "INFO"},
-    "loggers": {"django": {"handlers": []}},  # Django's own would say everything twice
+    "loggers": {
+        "django": {"handlers": []},  # Django's own would say everything twice
+        "httpx2": {"level": "WARNING"},  # calls are on record in the database
+    },
 }

@@ -17,7 +17,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from guides import images, names, providers
-from guides.images import BadPicture, Picture
+from guides.images import Picture
 from guides.styles import PictureStyle
 from guides.versions import SpotImage as SpotImage  # it is one of the models, too
 from jobs import calls, queue
@@ -325,6 +325,10 @@ class SpotImageJob(Job):
     def provider_name(cls) -> str:
         return providers.full_name()
 
+    @classmethod
+    def check_setup(cls) -> None:
+        providers.chosen().check_setup()
+
     def spots(self) -> SpotQuerySet:
         """Its spot, if there still is one."""
         return SpotDetail.objects.filter(guide_id=self.plan_id, spot_name=self.spot_name)
@@ -339,11 +343,8 @@ class SpotImageJob(Job):
         if known and images.is_stored(known.object_name):
             return known.as_picture()
         bought = calls.buy(run, request.payload_hash, partial(providers.chosen().draw, request))
-        try:
-            picture = images.make_picture(request, bought.raw, run.step)
-        except BadPicture as error:
-            calls.reject(bought, error)
-            raise
+        with calls.using(bought) as raw:
+            picture = images.make_picture(request, raw, run.step)
         return replace(picture, cost=bought.call.cost, seconds=bought.call.seconds)
 
     def on_start(self) -> None:

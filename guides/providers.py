@@ -4,14 +4,14 @@ import hashlib
 import json
 import time
 from dataclasses import asdict, dataclass
-from functools import lru_cache
-from typing import Any, Protocol
+from functools import cached_property, lru_cache
+from typing import Protocol
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from guides import painter
-from jobs.clients import Answer
+from jobs.clients import Answer, gemini, openai
 from jobs.errors import GarbageAnswer
 
 # A tag for demonstrations: the painter refuses such a spot until the tag is taken away.
@@ -41,12 +41,19 @@ class PictureRequest:
 
 
 class Provider(Protocol):
-    """`draw` sends one request and returns the picture as it came: PNG, JPEG or WebP."""
+    """A maker of pictures. Its client is made on use: pages need its name, not its key."""
 
-    name: str
-    model: str
+    @property
+    def name(self) -> str: ...
 
-    def draw(self, request: PictureRequest, timeout: float) -> Answer: ...
+    @property
+    def model(self) -> str: ...
+
+    def check_setup(self) -> None:
+        """Raise ImproperlyConfigured if something it needs is missing."""
+
+    def draw(self, request: PictureRequest, timeout: float) -> Answer:
+        """Send one request; return the picture as it came: PNG, JPEG or WebP, unchecked."""
 
 
 class Painter:
@@ -54,6 +61,8 @@ class Painter:
 
     name = "painter"
     model = ""
+
+    def check_setup(self) -> None: ...
 
     def draw(self, request: PictureRequest, timeout: float) -> Answer:
         if UNPAINTABLE in request.tags:
@@ -76,9 +85,16 @@ class Unpaintable(GarbageAnswer):
 class Gemini:
     name = "gemini"
 
-    def __init__(self) -> None:
-        self.model = settings.GEMINI_MODEL
-        self.client: Any = None  # XXX
+    @property
+    def model(self) -> str:
+        return str(settings.GEMINI_MODEL)
+
+    @cached_property
+    def client(self) -> gemini.Gemini:
+        return gemini.Gemini(settings.GEMINI_API_KEY, settings.GEMINI_BASE_URL)
+
+    def check_setup(self) -> None:
+        self.client.sdk  # noqa: B018 (loaded now, not between a call's intent and its request)
 
     def draw(self, request: PictureRequest, timeout: float) -> Answer:
         return self.client.picture(request.model, request.prompt, timeout)
@@ -87,9 +103,16 @@ class Gemini:
 class OpenAI:
     name = "openai"
 
-    def __init__(self) -> None:
-        self.model = settings.OPENAI_MODEL
-        self.client: Any = None  # XXX
+    @property
+    def model(self) -> str:
+        return str(settings.OPENAI_MODEL)
+
+    @cached_property
+    def client(self) -> openai.OpenAI:
+        return openai.OpenAI(settings.OPENAI_API_KEY, settings.OPENAI_BASE_URL)
+
+    def check_setup(self) -> None:
+        self.client.sdk  # noqa: B018
 
     def draw(self, request: PictureRequest, timeout: float) -> Answer:
         return self.client.picture(request.model, request.prompt, timeout)

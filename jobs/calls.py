@@ -1,18 +1,17 @@
-"""Paid calls: the intent before, the answer after, and what a crash in between leaves behind.
+"""Paid calls: the intention on record before anything is sent, and what became of it after.
 
-An answer is stored before anything is made of it. Whoever performs the job again starts from
-what is stored; only what nobody can know is asked again, and counted.
+An answer is stored before anything is made of it (`answers`). Whoever performs the job again
+starts from there; only what nobody can know is asked again, and counted.
 """
 
 import hashlib
 import logging
 import random
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -20,7 +19,8 @@ from django.db import Error, connection
 from django.db.models import Max
 from django.db.models.functions import Now
 
-from jobs import database, providers, readable, storage
+from jobs import answers, database, providers, readable
+from jobs.answers import Bought
 from jobs.clients import Answer
 from jobs.errors import (
     AnswerLost,
@@ -31,39 +31,32 @@ from jobs.errors import (
     PermanentError,
     ProviderUnavailable,
     Snooze,
-    StorageUnavailable,
+    StorageRefused,
 )
-from jobs.models import Call, Job, State, Status, Worker
+from jobs.models import Call, Job, State, Status
 from jobs.run import Run
 
 log = logging.getLogger(__name__)
 
 Send = Callable[[float], Answer]  # is told how many seconds it may take
 
-MARGIN = timedelta(seconds=30)  # that a run has beyond the deadline of its call
 # Of these it is known that no answer is on its way; anything else may have been accepted.
 KNOWN = (GarbageAnswer, PermanentError, ProviderUnavailable)
 
 
-@dataclass(frozen=True)
-class Bought:
-    """An answer that is stored, and the call that brought it."""
-
-    raw: bytes
-    call: Call
-
-
 def buy(run: Run, payload_hash: str, send: Send) -> Bought:
     """The answer to this request: the one that is stored, or else a new one, asked for once."""
+    provider = type(run.job).provider_name()
+    assert provider, f"{run.job} makes a paid call, but its provider_name() is None."
     key = key_of(run.job, payload_hash)
-    with run.step("store"):
-        known = recover(key)
+    with run.step("store"), answers.pausing_if(StorageRefused, provider):
+        known = answers.recover(key)
     if known:
         return known
-    call, timeout = _wait_and_begin(run, key, payload_hash)
+    call, timeout = _wait_and_begin(run, provider, key, payload_hash)
     answer = _ask(run, call, send, timeout)
     with run.step("store"):
-        _keep(run, call, answer)
+        answers.keep(run, call, answer)
     return Bought(answer.raw, call)
 
 
@@ -72,50 +65,15 @@ def key_of(job: Job, payload_hash: str) -> str:
     return hashlib.sha256(f"{job.id} {payload_hash}".encode()).hexdigest()
 
 
-# What earlier runs have left
-
-
-def recover(key: str) -> Bought | None:
-    """The stored answer, if there is one. Calls that nobody waits for any more become unknown."""
-    for call in Call.objects.filter(key=key).exclude(state=State.FAILED).order_by("number"):
-        raw = _read(call)
-        if raw is not None:
-            if call.state != State.STORED:
-                _mark_stored(call, Answer(raw=raw))
-            return Bought(raw, call)
-        if call.state == State.STORED:
-            _end(call, State.FAILED, "The stored answer is gone, or is not the same any more.")
-        elif call.state == State.INTENT:
-            _write_off(call)
-    return None
-
-
-def _read(call: Call) -> bytes | None:
-    try:
-        raw = storage.named("answers").read(call.answer_name)
-    except FileNotFoundError:
-        return None
-    return raw if call.answer_hash in ("", _hash(raw)) else None
-
-
-def _write_off(call: Call) -> None:
-    """Nobody knows what became of it; unless its worker lives and may still bring the answer."""
-    waiting = Call.objects.filter(pk=call.pk, deadline__gt=Now() - MARGIN / 2)
-    alive = Worker.objects.filter(name=call.worker, lease_expires_at__gt=Now())
-    if waiting.exists() and alive.exists():
-        raise Snooze(5, f"An earlier call of {call.provider} for it is still under way.")
-    _end(call, State.UNKNOWN, f"{call.worker} vanished before the answer was stored.")
-
-
 # Intent
 
 
-def _wait_and_begin(run: Run, key: str, payload_hash: str) -> tuple[Call, float]:
+def _wait_and_begin(run: Run, name: str, key: str, payload_hash: str) -> tuple[Call, float]:
     """Begin a call; if the next token is a moment away, wait for it."""
     give_up_at = time.monotonic() + 2 * providers.AHEAD.total_seconds()
     while True:
         try:
-            return _begin(run, key, payload_hash)
+            return _begin(run, name, key, payload_hash)
         except NoRoom as full:
             if full.wait is None or time.monotonic() + full.wait > give_up_at:
                 raise
@@ -123,11 +81,9 @@ def _wait_and_begin(run: Run, key: str, payload_hash: str) -> tuple[Call, float]
                 time.sleep(full.wait + random.uniform(0, 0.05))
 
 
-def _begin(run: Run, key: str, payload_hash: str) -> tuple[Call, float]:
+def _begin(run: Run, name: str, key: str, payload_hash: str) -> tuple[Call, float]:
     """Confirm the claim, take a token, book the price, write the intent: all or nothing."""
     run.check()
-    name = type(run.job).provider_name()
-    assert name is not None, f"{run.job} makes a paid call, but its provider_name() is None."
     with database.short_transaction():
         provider = providers.lock(name)
         _confirm(run)
@@ -151,8 +107,8 @@ def _begin(run: Run, key: str, payload_hash: str) -> tuple[Call, float]:
             deadline=provider.now + timeout,
             started_at=provider.now,
         )
-    if run.deadline < time.monotonic() + (timeout + MARGIN).total_seconds():
-        run.allow(timeout + MARGIN)
+    if run.deadline < time.monotonic() + (timeout + answers.MARGIN).total_seconds():
+        run.allow(timeout + answers.MARGIN)
     return call, timeout.total_seconds()
 
 
@@ -197,7 +153,7 @@ def _note(call: Call, error: BaseException) -> None:
     is_known = isinstance(error, KNOWN) and not isinstance(error, AnswerLost)
     state = State.FAILED if is_known or not billed else State.UNKNOWN
     try:
-        _end(call, state, readable.message(error), cost=None if billed else Decimal(0))
+        answers.end(call, state, readable.message(error), cost=None if billed else Decimal(0))
         if isinstance(error, PermanentError):
             providers.note_answer(call.provider)
         elif isinstance(error, ProviderUnavailable | GarbageAnswer):
@@ -210,93 +166,13 @@ def _note(call: Call, error: BaseException) -> None:
         _refuse_after_too_many(call.key)
 
 
-def reject(bought: Bought, error: Exception) -> None:
-    """The stored answer can't be used: the next attempt asks for another one."""
-    _end(bought.call, State.FAILED, readable.message(error))
-    providers.note_fault(bought.call.provider, error)
-
-
-# Keep
-
-
-def _keep(run: Run, call: Call, answer: Answer) -> None:
-    """Store an answer that is in our hands, however long that takes, and say that it is."""
-    patience = timedelta(seconds=settings.KEEP_ANSWER_SECONDS)
-    run.holds_answer = True
-    run.allow(patience + MARGIN)
+@contextmanager
+def using(bought: Bought) -> Iterator[bytes]:
+    """Make something of an answer. What turns out to be garbage is not offered again."""
     try:
-        _insist(run, patience, lambda: _put(call, answer.raw))
-        _insist(run, patience, lambda: _mark_stored(call, answer))
-    except StorageUnavailable as error:
-        _end(call, State.UNKNOWN, f"It was answered, but that could not be stored: {error}")
-        raise AnswerLost(reason=f"The answer could not be stored: {error}") from error
-    except Error as error:  # it is stored: who finds the intent will find it
-        log.error("%s is stored, but that could not be recorded: %s", call, error)
-    finally:
-        run.holds_answer = False
-        run.allow(type(run.job).timeout)
-
-
-def _insist(run: Run, patience: timedelta, write: Callable[[], object]) -> None:
-    """Repeat a write that fails for a passing reason, while the claim is ours."""
-    give_up_at = time.monotonic() + patience.total_seconds()
-    pause = 0.2
-    while True:
-        try:
-            write()
-            return
-        except (StorageUnavailable, Error) as error:
-            connection.close()
-            if run.is_lost or time.monotonic() + pause > give_up_at:
-                raise
-            log.warning("The answer for %s is not kept yet: %s", run.job, error)
-        time.sleep(pause * random.uniform(0.5, 1))
-        pause = min(2 * pause, 10.0)
-
-
-def _put(call: Call, raw: bytes) -> None:
-    try:
-        storage.named("answers").put(call.answer_name, raw)
-    except StorageUnavailable as error:
-        # No further answer is bought while there is no place to keep it.
-        providers.note_fault(call.provider, error)
+        with answers.pausing_if(StorageRefused, bought.call.provider):
+            yield bought.raw
+    except GarbageAnswer as error:
+        answers.end(bought.call, State.FAILED, readable.message(error))
+        providers.note_fault(bought.call.provider, error)
         raise
-
-
-def _mark_stored(call: Call, answer: Answer) -> None:
-    told: dict[str, Any] = {
-        "answer_hash": _hash(answer.raw),
-        "answer_size": len(answer.raw),
-        "remote_id": readable.clean(answer.remote_id, 200),
-    }
-    with database.short_transaction():
-        providers.note_answer(call.provider)
-        _end(call, State.STORED, cost=answer.cost, **told)
-
-
-def _hash(raw: bytes) -> str:
-    return hashlib.sha256(raw).hexdigest()
-
-
-# How a call ends. Not guarded by the job's epoch: money spent by a worker that has lost its
-# claim is spent all the same, and its answer is as good as any.
-
-ENDS_FROM = {
-    State.STORED: (State.INTENT, State.UNKNOWN),
-    State.UNKNOWN: (State.INTENT,),
-    State.FAILED: (State.INTENT, State.UNKNOWN, State.STORED),
-}
-
-
-def _end(
-    call: Call, state: State, error: str = "", cost: Decimal | None = None, **told: object
-) -> None:
-    booked = call.cost
-    cost = booked if cost is None else cost
-    with database.short_transaction():
-        if cost != booked:
-            providers.lock(call.provider)
-        ending = Call.objects.filter(pk=call.pk, state__in=ENDS_FROM[state])
-        if ending.update(state=state, error=error, cost=cost, finished_at=Now(), **told):
-            providers.book(call.provider, cost - booked, call.started_at)
-        call.refresh_from_db()

@@ -141,14 +141,14 @@ def note_fault(name: str, error: BaseException) -> None:
     """
     with database.short_transaction():
         provider = lock(name)
-        if not provider.is_paused:  # else it belongs to the fault that set the pause
-            provider.faults += 1
+        is_new = not provider.is_paused  # else it belongs to the fault that set the pause
+        provider.faults += is_new
         if isinstance(error, OperatorsFault):
             provider.paused, provider.pause_reason = True, readable.message(error)
         elif pause := pause_after(error, provider.faults):
             extend_pause(provider, pause, readable.message(error))
         provider.save(update_fields=["faults", "paused", "paused_until", "pause_reason"])
-    log.warning("%s, fault %d: %s", name, provider.faults, error)
+    log.log(logging.WARNING if is_new else logging.DEBUG, "%s: %s", name, error)
 
 
 def pause_after(error: BaseException, faults: int) -> timedelta | None:

@@ -35,7 +35,7 @@ TAKEN = 412  # the condition of a put was not met
 CONFLICT = 409  # somebody is putting the same name at this moment
 UNKNOWN_HEADER = 501
 MISSING = 404
-TRANSIENT = {408, 425, 429}  # besides 500 and above
+TRANSIENT = {408, 425, 429, "SlowDown", "RequestTimeout"}  # besides 500 and above
 
 
 def named(alias: str) -> "Folder | Bucket":
@@ -168,10 +168,10 @@ class Bucket(Storage):
 
     def signed_url(self, name: str, seconds: int) -> str:
         """An address for whoever is given it, for so long. Nothing is asked of the bucket."""
-        key = {"Bucket": self.bucket, "Key": checked(name)}
+        place = {"Bucket": self.bucket, "Key": checked(name)}
         with self._explained(name):
             client = client_for(*self.account)
-            url: str = client.generate_presigned_url("get_object", Params=key, ExpiresIn=seconds)
+            url: str = client.generate_presigned_url("get_object", Params=place, ExpiresIn=seconds)
         return url
 
     def _put(self, name: str, content: bytes, fine: Container[int] = (), **more: str) -> int:
@@ -185,10 +185,11 @@ class Bucket(Storage):
         """Ask once. A refusal with a status that is `fine` is an answer, any other an error."""
         from botocore.exceptions import ClientError
 
+        place = {"Bucket": self.bucket, "Key": checked(name)}
         with self._explained(name):
             ask = getattr(client_for(*self.account), operation)
             try:
-                answer: dict[str, Any] = ask(Bucket=self.bucket, Key=checked(name), **options)
+                answer: dict[str, Any] = ask(**place, **options)
             except ClientError as error:
                 if status_of(error.response) in fine and code_of(error.response) != "NoSuchBucket":
                     return dict(error.response)
@@ -240,7 +241,7 @@ def explain(place: str, answer: Any) -> ProviderUnavailable:
     """Who must act: nobody, if the storage is only busy; else whoever set it up."""
     status, code = status_of(answer), code_of(answer)
     why = f"{place}: the storage says {status} {code}."
-    if status in TRANSIENT or (status >= 500 and status != UNKNOWN_HEADER) or code == "SlowDown":
+    if {status, code} & TRANSIENT or (status >= 500 and status != UNKNOWN_HEADER):
         return StorageUnavailable(reason=why)
     if code == "NoSuchBucket":
         return StorageRefused(reason=f"{why} Create it, or correct S3_BUCKET, S3_PRIVATE_BUCKET.")

@@ -204,14 +204,16 @@ class Worker:
                     self.report(end, end in missed)
 
     def report(self, end: End, missed: bool) -> None:
-        level = logging.WARNING if missed or end.outcome in LOUD else logging.INFO
+        loud = end.outcome in LOUD
+        level = logging.WARNING if missed or loud else logging.INFO
         if not log.isEnabledFor(level):
             return
         with logs.about(end.job, self.name):
             if missed and not self.has_recorded(end):
                 log.warning("%s, but the claim was gone: dropped", end.outcome)
             else:
-                log.log(level, "%s", end.outcome, exc_info=end.error)
+                said = f": {end.error}" if end.error else ""
+                log.log(level, "%s%s", end.outcome, said, exc_info=end.error if loud else None)
 
     def has_recorded(self, end: End) -> bool:
         """Whether it was our own write that ended the claim, and only its reply was lost."""

@@ -7,6 +7,8 @@ the queue: what its errors mean is said in `jobs.errors`.
 from dataclasses import dataclass
 from decimal import Decimal
 
+MOST_BYTES = 40 * 1024 * 1024  # of an answer: a picture of 30 MB, written as base64
+
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:

@@ -179,6 +179,10 @@ class Job(models.Model):
         """Whose limits it runs under, e.g. "gemini:some-model"; None: nobody's."""
         return None
 
+    @classmethod
+    def check_setup(cls) -> None:
+        """Raise ImproperlyConfigured if it can't be performed here; asked before any is claimed."""
+
     def perform(self, run: "Run") -> Any:
         """Do the work: slow, in no transaction, possibly repeated. Returns the result."""
         raise NotImplementedError(f"{self._meta.label} has no perform().")

@@ -7,7 +7,6 @@ import pytest
 from django.core.files.storage import storages
 
 from guides import images
-from jobs.errors import StorageRefused
 from jobs.storage import Bucket, Folder
 from tests.guides.painting import paint
 from tests.jobs.storage import servers
@@ -129,13 +128,6 @@ def test_stored_pictures_are_known_again(s3, keep_in):
     storages["pictures"].put(f"pictures/{HASH}/{images.WIDTHS[-1]}.webp", b"RIFF")
 
     assert images.is_stored(f"pictures/{HASH}")
-
-
-def test_a_bucket_that_does_not_exist_is_not_the_spots_fault(spot, s3, keep_in):
-    keep_in(s3.environment | {"S3_BUCKET": "nobody"})
-
-    with pytest.raises(StorageRefused, match="nobody"):
-        paint(spot.spot_name)
 
 
 # From the environment

@@ -1,5 +1,6 @@
 """Job models of the tests' own: the queue knows no other domain either."""
 
+import hashlib
 import os
 import sys
 import time
@@ -7,6 +8,8 @@ from datetime import timedelta
 
 from django.db import models
 
+from jobs import calls
+from jobs.clients import Answer
 from jobs.errors import Cancel, PermanentError, ProviderUnavailable, Snooze
 from jobs.models import Job
 
@@ -110,6 +113,33 @@ def threading_event_nobody_sets():
     import threading
 
     return threading.Event()
+
+
+class Order(Job):
+    """Buys one answer from a shop, which keeps books of its own in the file LEDGER."""
+
+    name = models.TextField(unique=True)
+    seconds = models.FloatField(db_default=0)
+
+    provider = "shop:model"
+    backoff_base = timedelta(milliseconds=100)
+
+    class Meta(Job.Meta):
+        db_table = "orders"
+
+    @classmethod
+    def provider_name(cls):
+        return cls.provider
+
+    def perform(self, run):
+        return calls.buy(run, hashlib.sha256(self.name.encode()).hexdigest(), self.send).raw
+
+    def send(self, timeout):
+        if ledger := os.environ.get("LEDGER"):
+            with open(ledger, "a") as books:
+                books.write(f"{time.time()} {self.name}\n")
+        time.sleep(self.seconds)
+        return Answer(raw=self.name.encode())
 
 
 class Hooked(Job):

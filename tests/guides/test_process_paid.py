@@ -1,0 +1,203 @@
+"""Workers are killed at every point of a paid call; the service's own books are then read."""
+
+import os
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+from django.db.models.functions import Now
+
+from guides.models import SpotDetail, SpotImageJob
+from jobs.models import Call, Provider
+from tests.guides.conftest import save_guide
+from tests.jobs.clients import answers
+from tests.jobs.clients.protocols import Service
+from tests.jobs.processes import start, wait_until
+
+__all__ = ["start"]  # a fixture
+pytestmark = pytest.mark.postgres
+
+DIE = "os.kill(os.getpid(), 9)"
+PICTURES = "--jobs=guides.SpotImageJob"
+NAME = "gemini:gemini-test"
+
+
+@pytest.fixture
+def service(transactional_db, tmp_path, monkeypatch, settings):
+    """Gemini's protocol on this machine; worker processes are told to use it."""
+    with Service() as service:
+        told = {
+            "IMAGE_PROVIDER": "gemini",
+            "GEMINI_API_KEY": "key",
+            "GEMINI_MODEL": "gemini-test",
+            "GEMINI_BASE_URL": service.url,
+            "PICTURES_FOLDER": str(tmp_path / "pictures"),
+            "ANSWERS_FOLDER": str(tmp_path / "answers"),
+        }
+        for name, value in told.items():
+            monkeypatch.setenv(name, value)
+        settings.IMAGE_PROVIDER, settings.GEMINI_MODEL = "gemini", "gemini-test"
+        Provider.objects.create(name=NAME, requests_per_minute=None, price="0.04")
+        yield service
+
+
+def dying(where, code):
+    """A worker that dies in the named function, before or after its work."""
+    return f"""
+import django; django.setup()
+import os, jobs.answers, jobs.calls, jobs.queue, jobs.storage, guides.images
+real = {where}
+def fatal(*arguments, **options):
+    {code}
+{where} = fatal
+"""
+
+
+def started_dying(start, where, code):
+    worker = start(PICTURES, slots=1, before=dying(where, code))
+    worker.exit_code(40)
+
+
+def all_ready():
+    return not SpotDetail.objects.exclude(image_status="succeeded").exists()
+
+
+# Where the worker dies, and how many answers are on the bill in the end.
+POINTS = {
+    "before the call": ("jobs.calls._begin", DIE, 1),
+    "when the answer is there, before the put": ("jobs.answers.keep", DIE, 2),
+    "put in flight": ("jobs.storage.os.fsync", DIE, 2),
+    "stored, but that is not yet on record": ("jobs.answers._mark_stored", DIE, 1),
+    "before the picture is made": ("guides.images.make_picture", DIE, 1),
+    "before the finish": ("jobs.queue.settle", DIE, 1),
+    "finished, but nobody heard": ("jobs.queue.settle", f"real(*arguments, **options); {DIE}", 1),
+}
+
+
+@pytest.mark.parametrize(("where", "code", "paid"), POINTS.values(), ids=POINTS.keys())
+def test_a_killed_worker_costs_no_answer_that_was_stored(start, service, where, code, paid):
+    save_guide("Kinkaku-ji")
+
+    started_dying(start, where, code)
+    start(PICTURES)
+    wait_until(all_ready, within=40)
+
+    assert len(service.paid) == paid
+    assert SpotImageJob.objects.get().attempts == 0
+    assert Counter(Call.objects.values_list("state", flat=True))["stored"] == 1
+
+
+@pytest.mark.parametrize("half_read", [False, True], ids=["in flight", "answer half read"])
+def test_a_worker_killed_while_it_waits_costs_one_answer_more(start, service, half_read):
+    save_guide("Kinkaku-ji")
+    service.script = [half_then_silence if half_read else paid_then_silence]
+    worker = start(PICTURES)
+    service.wait_for(1)
+    wait_until(lambda: service.ledger[0].paid)
+
+    worker.kill()
+    start(PICTURES)
+    wait_until(all_ready, within=40)
+
+    assert len(service.paid) == 2
+    assert list(Call.objects.order_by("id").values_list("state", flat=True)) == [
+        "unknown",
+        "stored",
+    ]
+
+
+def paid_then_silence(conversation):
+    answers.body_with(conversation, answers.png())
+    answers.hang(conversation)
+
+
+def half_then_silence(conversation):
+    body = answers.body_with(conversation, answers.png())
+    conversation.begin(200, len(body))
+    conversation.say(body[: len(body) // 2])
+    answers.hang(conversation)
+
+
+def test_a_paused_worker_that_comes_back_with_its_answer_does_no_harm(start, service):
+    save_guide("Kinkaku-ji")
+    service.delay = 1
+    frozen = start(PICTURES)
+    service.wait_for(1)
+
+    frozen.pause()
+    start(PICTURES)
+    wait_until(all_ready, within=40)
+    picture = SpotDetail.objects.get().image_url
+    frozen.resume()
+    wait_until(lambda: set(Call.objects.values_list("state", flat=True)) == {"stored"})
+
+    assert len(service.paid) == 2
+    assert SpotDetail.objects.get().image_url == picture
+
+
+def test_retry_after_stops_the_whole_fleet_until_it_ends(start, service):
+    save_guide(*[f"spot {number}" for number in range(6)])
+    service.script = [answers.status(429, **{"Retry-After": "4"})]
+    service.delay = 0.3
+
+    for _ in range(3):
+        start(PICTURES, slots=2)
+    wait_until(all_ready, within=60)
+
+    refused = service.ledger[0].when + 0.3
+    under_way = [entry for entry in service.ledger[1:] if entry.when < refused + 0.5]
+    later = [entry for entry in service.ledger[1:] if entry not in under_way]
+    assert min(entry.when for entry in later) >= refused + 3.9
+    assert len(service.paid) == 6
+    assert not SpotImageJob.objects.filter(attempts__gt=0).exists()
+
+
+def test_an_hour_of_outage_uses_no_attempt_and_all_pictures_come(start, service):
+    save_guide(*[f"spot {number}" for number in range(3)])
+    service.script = lambda prompt, number: answers.status(503) if number <= 12 else None
+    start(PICTURES)
+
+    def all_ready_in_quick_motion():
+        """Each look takes the provider and the jobs five minutes further."""
+        ahead = timedelta(minutes=5)
+        for provider in Provider.objects.filter(paused_until__gt=Now()):
+            Provider.objects.filter(pk=provider.pk).update(
+                paused_until=provider.paused_until - ahead
+            )
+        for job in SpotImageJob.objects.filter(status="queued", run_after__gt=Now()):
+            SpotImageJob.objects.filter(pk=job.pk).update(run_after=job.run_after - ahead)
+        return all_ready()
+
+    wait_until(all_ready_in_quick_motion, within=60)
+
+    assert len(service.paid) == 3
+    assert not SpotImageJob.objects.filter(attempts__gt=0).exists()
+
+
+def test_a_wrong_key_pauses_the_provider_and_harms_no_job(start, service):
+    save_guide("Kinkaku-ji")
+    service.script = lambda prompt, number: answers.status(401)
+    worker = start(PICTURES)
+
+    wait_until(lambda: Provider.objects.get(name=NAME).paused)
+    worker.terminate()
+    worker.exit_code()
+
+    job = SpotImageJob.objects.get()
+    assert (job.status, job.attempts) == ("queued", 0)
+    assert "GEMINI_API_KEY" in Provider.objects.get(name=NAME).pause_reason
+    assert "key" in os.environ["GEMINI_API_KEY"]
+    assert len(service.ledger) == 1
+
+
+def test_a_stopping_worker_stores_the_answer_it_waits_for(start, service):
+    save_guide("Kinkaku-ji")
+    service.delay = 1.5
+    worker = start(PICTURES)
+    service.wait_for(1)
+
+    worker.terminate()
+
+    assert worker.exit_code(30) == 0
+    assert all_ready()
+    assert len(service.paid) == 1

@@ -1,0 +1,100 @@
+"""One deadline for the whole call."""
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+
+import httpx2
+import pytest
+
+from jobs.clients import http
+from jobs.errors import AnswerLost, ProviderUnavailable
+from tests.jobs.clients import answers
+
+
+@pytest.mark.parametrize("behaviour", [answers.hang, answers.drip, answers.drip_headers])
+def test_a_slow_service_is_cut_off(service, client, behaviour):
+    service.script = [behaviour]
+    start = time.monotonic()
+
+    with pytest.raises(AnswerLost, match=r"model-7.*no answer within 0.5 s"):
+        client.picture("model-7", "a castle", 0.5)
+
+    assert 0.5 <= time.monotonic() - start < 5
+
+
+def test_the_thread_of_a_call_that_was_cut_off_ends(service, client):
+    service.script = [answers.drip]
+
+    with pytest.raises(AnswerLost):
+        client.picture("model-7", "a castle", 0.5)
+
+    for thread in threading.enumerate():
+        if thread.name == "paid-call":
+            thread.join(5)
+            assert not thread.is_alive()
+
+
+def test_each_thread_has_its_own_deadline(service, client):
+    service.script = lambda prompt, number: answers.hang if prompt == "slow" else None
+
+    def ask(prompt):
+        try:
+            return client.picture("model-7", prompt, 1 if prompt == "slow" else 20).raw
+        except AnswerLost:
+            return "cut off"
+
+    service.delay = 0.3
+    with ThreadPoolExecutor(8) as pool:
+        results = list(pool.map(ask, ["slow", "quick"] * 4))
+
+    assert results == ["cut off", answers.png()] * 4
+
+
+def test_a_name_that_is_found_too_late_sends_nothing(service, client, monkeypatch):
+    """Looking up a name can't be cut off. But who waited was told that nothing was sent."""
+    import socket
+
+    waiting, found = threading.Event(), threading.Event()
+    look_up = socket.getaddrinfo
+
+    def slow(*args, **options):
+        waiting.set()
+        found.wait(20)
+        return look_up(*args, **options)
+
+    client.picture("model-7", "warm up", 20)
+    monkeypatch.setattr(socket, "getaddrinfo", slow)
+
+    with pytest.raises(ProviderUnavailable, match="nothing was sent") as caught:
+        client.picture("model-7", "a castle", 0.3)
+
+    found.set()
+    [thread] = [thread for thread in threading.enumerate() if thread.name == "paid-call"]
+    thread.join(5)
+    assert waiting.is_set()
+    assert not caught.value.billed
+    assert [entry.prompt for entry in service.ledger] == ["warm up"]
+
+
+def test_an_answer_that_came_at_the_last_moment_is_kept():
+    request = httpx2.Request("POST", "http://127.0.0.1", extensions={})
+    answer = SimpleNamespace(status_code=200)
+    exchange = http.Exchange(request)
+    exchange.response = answer  # while the thread was being waited for
+
+    assert exchange.result(lambda: answer, 0) is answer
+
+
+def test_a_request_can_be_held_until_it_is_let_go(service, client):
+    service.hold = threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(client.picture, "model-7", "a castle", 20)
+        service.wait_for(1)
+        assert service.paid == []
+        service.hold.set()
+
+        assert asked.result().raw == answers.png()
+
+    assert service.paid == ["a castle"]

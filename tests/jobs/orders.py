@@ -1,0 +1,66 @@
+"""Orders: jobs that buy from a provider, and runs of them without a worker."""
+
+import time
+from decimal import Decimal
+
+from jobs import calls, providers, queue
+from jobs.clients import Answer
+from jobs.models import Call, Provider
+from jobs.run import Pulse, Run
+from tests.jobs.conftest import SimulatedWorker
+from tests.testapp.models import Order
+
+SHOP = Order.provider
+PAYLOAD = "ab" * 32
+
+
+def open_shop(**columns):
+    """The provider's row: unlimited, for 0.04 a call, unless told otherwise."""
+    defaults = {"requests_per_minute": None, "price": Decimal("0.04")}
+    return Provider.objects.create(name=SHOP, **{**defaults, **columns})
+
+
+def shop():
+    return providers.find(SHOP)
+
+
+def order(name="lamp", **columns):
+    [id] = queue.enqueue([Order(name=name, **columns)])
+    return Order.objects.get(id=id)
+
+
+def claimed_run(name="lamp", worker="fast"):
+    """Order something, claim it, and return the run of that claim."""
+    if not Order.objects.filter(name=name).exists():
+        order(name)
+    [job] = SimulatedWorker(worker).claim(Order)
+    return run_of(job)
+
+
+def run_of(job):
+    run = Run(job, Pulse(60), time.monotonic())
+    run.start()
+    return run
+
+
+class Sender:
+    """Stands at the edge: counts what is sent, and answers or raises as told."""
+
+    def __init__(self, *replies):
+        self.replies = list(replies) or [Answer(raw=b"picture", remote_id="r-1")]
+        self.sent = 0
+
+    def __call__(self, timeout):
+        reply = self.replies[min(self.sent, len(self.replies) - 1)]
+        self.sent += 1
+        if isinstance(reply, BaseException):
+            raise reply
+        return reply
+
+
+def buy(run, send=None, payload=PAYLOAD):
+    return calls.buy(run, payload, send or Sender())
+
+
+def states():
+    return list(Call.objects.order_by("id").values_list("state", flat=True))

@@ -1,0 +1,131 @@
+"""A provider's faults pause it for everybody, longer each time; then one job finds out."""
+
+from datetime import timedelta
+
+import pytest
+from django.db.models.functions import Now
+
+from jobs import providers, queue
+from jobs.errors import AnswerLost, GarbageAnswer, OperatorsFault, ProviderUnavailable
+from jobs.models import Provider
+from tests.jobs.conftest import LEASE
+from tests.jobs.orders import SHOP, Sender, buy, claimed_run, open_shop, order, shop
+from tests.testapp.models import Order
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("pictures")]
+
+
+@pytest.fixture(autouse=True)
+def opened():
+    open_shop()
+
+
+def fault(error=None):
+    providers.note_fault(SHOP, error or ProviderUnavailable(reason="503"))
+
+
+def let_the_pause_end():
+    Provider.objects.update(paused_until=Now() - timedelta(seconds=1))
+
+
+def pause_left():
+    return shop().paused_until - shop().now
+
+
+def test_retry_after_pauses_for_everybody_as_long_as_told():
+    with pytest.raises(ProviderUnavailable):
+        buy(claimed_run(), Sender(ProviderUnavailable(retry_after=30, reason="429")))
+
+    assert timedelta(seconds=29) < pause_left() <= timedelta(seconds=30)
+    order("another")
+    assert queue.claim(Order, 1, "other", LEASE) == []
+
+
+def test_without_it_the_pauses_grow():
+    lengths = []
+    for _ in range(4):
+        fault()
+        lengths.append(pause_left())
+        let_the_pause_end()
+
+    assert lengths[0] <= timedelta(seconds=5)
+    assert timedelta(seconds=15) < lengths[3] <= timedelta(seconds=40)
+
+
+def test_the_job_waits_as_long_as_its_provider():
+    error = ProviderUnavailable(reason="503")
+
+    fault(error)
+
+    assert error.retry_after == pytest.approx(pause_left().total_seconds(), abs=1)
+
+
+def test_faults_of_calls_under_way_belong_to_the_one_that_set_the_pause():
+    for _ in range(8):
+        fault(ProviderUnavailable(retry_after=30))
+
+    assert shop().faults == 1
+
+
+def test_an_automatic_pause_does_not_shorten_an_operators():
+    providers.pause(SHOP, "maintenance", until=shop().now + timedelta(hours=2))
+
+    fault(ProviderUnavailable(retry_after=30))
+
+    assert pause_left() > timedelta(hours=1)
+    assert shop().pause_reason == "maintenance"
+
+
+def test_nonsense_for_retry_after_is_bounded():
+    fault(ProviderUnavailable(retry_after=1e12))
+
+    assert pause_left() <= timedelta(days=1)
+
+
+def test_a_few_lost_answers_pause_nothing_but_the_fifth_in_a_row_does():
+    for _ in range(4):
+        fault(AnswerLost(reason="reset"))
+    assert not shop().is_paused
+
+    fault(AnswerLost(reason="reset"))
+
+    assert shop().is_paused
+
+
+def test_garbage_counts_as_a_fault():
+    with pytest.raises(GarbageAnswer):
+        buy(claimed_run(), Sender(GarbageAnswer("<html>")))
+
+    assert shop().faults == 1
+
+
+def test_after_five_faults_one_job_at_a_time_finds_out():
+    Provider.objects.update(faults=5)
+    order("one")
+    order("two")
+
+    assert len(queue.claim(Order, 8, "fast", LEASE)) == 1
+    assert queue.claim(Order, 8, "other", LEASE) == []
+
+
+def test_an_answer_ends_the_row_of_faults():
+    Provider.objects.update(faults=5)
+
+    buy(claimed_run())
+
+    assert shop().faults == 0
+
+
+def test_an_operators_fault_pauses_until_a_person_resumes():
+    with pytest.raises(OperatorsFault):
+        buy(claimed_run(), Sender(OperatorsFault(reason="GEMINI_API_KEY is wrong")))
+
+    assert (shop().paused, shop().pause_reason) == (True, "GEMINI_API_KEY is wrong")
+
+
+def test_what_an_operator_wrote_is_not_overwritten_by_a_fault():
+    providers.pause(SHOP, "the bill is due")
+
+    fault(ProviderUnavailable(retry_after=30, reason="429"))
+
+    assert shop().pause_reason == "the bill is due"

@@ -1,0 +1,274 @@
+"""Providers' limits: what a claim sees, and what the intent of a call takes."""
+
+import threading
+from collections import Counter
+from contextlib import suppress
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from functools import partial
+
+import pytest
+from django.db import connection
+from django.db.models.functions import Now
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jobs import providers, queue
+from jobs.errors import NoRoom
+from jobs.models import Call, Outcome, Provider
+from jobs.outcomes import End
+from tests.jobs.conftest import LEASE
+from tests.jobs.orders import SHOP, Sender, buy, claimed_run, open_shop, order, run_of, shop
+from tests.testapp.models import Chore, Order
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def claim(slots=50, worker="fast"):
+    return queue.claim(Order, slots, worker, LEASE)
+
+
+def order_many(count):
+    return queue.enqueue(Order(name=f"order {number}") for number in range(count))
+
+
+def set_shop(**columns):
+    Provider.objects.filter(name=SHOP).update(**columns)
+
+
+def at_once(works):
+    threads = [threading.Thread(target=work) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+# Rows
+
+
+def test_a_provider_appears_when_it_is_first_used_with_modest_limits():
+    order()
+    claim()
+
+    provider = Provider.objects.get(name=SHOP)
+    assert (provider.requests_per_minute, provider.burst, provider.timeout) == (15, 5, 25)
+    assert (provider.max_running, provider.daily_budget, provider.price) == (None, None, 0)
+
+
+def test_the_painter_is_not_limited():
+    assert providers.find("painter").requests_per_minute is None
+
+
+def test_a_row_of_plain_sql_with_a_name_is_a_good_provider():
+    with connection.cursor() as cursor:
+        cursor.execute("INSERT INTO providers (name) VALUES (%s)", [SHOP])
+
+    assert shop().tokens() == 5
+
+
+# The claim looks
+
+
+@pytest.mark.parametrize(
+    "closed",
+    [
+        {"paused": True},
+        {"paused_until": Now() + timedelta(minutes=1)},
+        {"daily_budget": Decimal("0.03")},
+    ],
+    ids=["paused", "paused for a minute", "budget smaller than the price"],
+)
+def test_nothing_is_claimed_while_the_provider_is_closed(closed):
+    open_shop(**closed)
+    order()
+
+    assert claim() == []
+
+
+def test_a_pause_that_is_over_holds_nobody_up():
+    open_shop(paused_until=Now() - timedelta(seconds=1))
+    order()
+
+    assert len(claim()) == 1
+
+
+def test_no_more_is_claimed_than_there_are_tokens():
+    open_shop(requests_per_minute=6, burst=3)
+    order_many(10)
+
+    assert len(claim()) == 3
+    assert claim(worker="other") == []  # those three have yet to take theirs
+
+
+def test_no_more_is_claimed_than_the_budget_covers():
+    open_shop(daily_budget=Decimal("0.09"))
+    order_many(10)
+
+    assert len(claim()) == 2
+    assert claim(worker="other") == []
+
+
+def test_never_more_than_max_running_are_processing():
+    open_shop(max_running=3)
+    order_many(10)
+    most = Counter()
+
+    def work():
+        for _ in range(10):
+            for job in claim(slots=2, worker=threading.current_thread().name):
+                most[Order.objects.filter(status="processing").count()] += 1
+                queue.settle([End(job, Outcome.SUCCEEDED)])
+        connection.close()
+
+    at_once([work] * 4)
+
+    assert max(most) <= 3
+
+
+def test_a_limited_provider_does_not_hold_up_jobs_without_one(chore):
+    open_shop(paused=True)
+    order()
+
+    assert len(queue.claim(Chore, 5, "fast", LEASE)) == 1
+
+
+def test_an_edited_limit_holds_at_once():
+    open_shop(requests_per_minute=1, burst=1)
+    buy(claimed_run("one"))
+    order("two")
+    assert claim() == []
+
+    set_shop(requests_per_minute=6000, burst=10)
+
+    assert len(claim()) == 1
+
+
+# The intent takes
+
+
+@pytest.fixture(autouse=True)
+def answers(pictures):
+    """A place for answers of this test alone."""
+
+
+def test_a_call_takes_a_token_and_books_its_price():
+    open_shop(requests_per_minute=6, burst=3)
+
+    buy(claimed_run())
+
+    assert shop().tokens() == 2
+    assert shop().spent_today == Decimal("0.04")
+
+
+def test_without_a_token_nothing_is_sent_and_the_job_may_go_back():
+    open_shop(requests_per_minute=1, burst=1)
+    run = claimed_run("one")
+    set_shop(burst=2)
+    late = claimed_run("two", worker="other")
+    set_shop(burst=1)
+    buy(run)
+    send = Sender()
+
+    with pytest.raises(NoRoom, match="1 a minute"):
+        buy(late, send)
+
+    assert send.sent == 0
+    assert Call.objects.count() == 1
+
+
+def test_a_call_waits_for_a_token_that_is_a_moment_away():
+    open_shop(requests_per_minute=60, burst=1)
+    buy(claimed_run("one"))
+
+    buy(claimed_run("two"))
+
+    first, second = Call.objects.order_by("id").values_list("started_at", flat=True)
+    assert second - first >= timedelta(seconds=0.99)
+
+
+def test_a_pause_set_after_the_claim_stops_the_call():
+    open_shop()
+    run = claimed_run()
+    providers.pause(SHOP, "the bill is due")
+
+    with pytest.raises(NoRoom, match="the bill is due"):
+        buy(run)
+
+
+def test_a_resumed_provider_sells_again():
+    open_shop()
+    providers.pause(SHOP, "the bill is due")
+    providers.resume(SHOP)
+
+    assert buy(claimed_run()).raw == b"picture"
+
+
+def test_yesterdays_money_is_not_todays():
+    open_shop(daily_budget=Decimal("0.04"), spent=Decimal("0.04"), spent_on="2001-01-01")
+
+    buy(claimed_run())
+
+    assert shop().spent_today == Decimal("0.04")
+
+
+def test_a_day_is_a_day_of_the_sites_time_zone(settings):
+    provider = Provider(name=SHOP, spent=Decimal(1), spent_on=date(2026, 11, 17))
+    provider.now = datetime.fromisoformat("2026-11-16T15:30:00+00:00")
+
+    settings.TIME_ZONE = "Asia/Tokyo"
+    assert provider.spent_today == 1
+    settings.TIME_ZONE = "UTC"
+    assert provider.spent_today == 0
+
+
+@pytest.mark.postgres
+def test_a_budget_for_ten_is_spent_on_exactly_ten_by_eight_at_once():
+    open_shop(daily_budget=Decimal("0.40"))
+    order_many(30)
+    runs = [run_of(job) for job in claim_without_looking(30)]
+    sold = []
+
+    def work(share):
+        for run in share:
+            with suppress(NoRoom):
+                buy(run)
+                sold.append(run)
+        connection.close()
+
+    at_once([partial(work, runs[start::8]) for start in range(8)])
+
+    assert len(sold) == 10
+    assert shop().spent_today == Decimal("0.40")
+
+
+def claim_without_looking(count):
+    set_shop(daily_budget=None)
+    jobs = claim(count)
+    set_shop(daily_budget=Decimal("0.40"))
+    return jobs
+
+
+@given(
+    rate=st.integers(1, 600),
+    burst=st.integers(1, 20),
+    steps=st.lists(st.floats(0, 30, allow_nan=False), max_size=150),
+)
+def test_no_minute_ever_has_more_calls_than_rate_and_burst(rate, burst, steps):
+    start = now = datetime.fromisoformat("2026-11-16T00:00:00+00:00")
+    provider = Provider(name="any", requests_per_minute=rate, burst=burst, full_at=start)
+    provider.save = lambda **_: None
+    calls = []
+    for step in steps:
+        now += timedelta(seconds=step / 10)
+        provider.now = now
+        while True:
+            try:
+                providers.take(provider)
+            except NoRoom:
+                break
+            calls.append(now)
+
+    for first in calls:
+        minute = [call for call in calls if first <= call <= first + timedelta(minutes=1)]
+        assert len(minute) <= rate + burst

@@ -1,0 +1,122 @@
+"""Limits hold for a fleet of real worker processes, by the shop's own books."""
+
+from collections import Counter
+from decimal import Decimal
+
+import pytest
+
+from jobs import queue
+from jobs.models import Attempt, Status
+from tests.jobs.orders import SHOP, open_shop, shop
+from tests.jobs.processes import start, wait_until
+from tests.testapp.models import Order
+
+__all__ = ["start"]  # a fixture
+pytestmark = [pytest.mark.postgres, pytest.mark.usefixtures("answers")]
+
+FLEET = 8
+
+
+@pytest.fixture
+def answers(tmp_path, monkeypatch):
+    monkeypatch.setenv("ANSWERS_FOLDER", str(tmp_path / "answers"))
+
+
+@pytest.fixture
+def books(tmp_path, monkeypatch):
+    """What the shop has sold: (moment, name) each."""
+    ledger = tmp_path / "ledger"
+    ledger.touch()
+    monkeypatch.setenv("LEDGER", str(ledger))
+
+    def read():
+        lines = [line.split(" ", 1) for line in ledger.read_text().splitlines()]
+        return sorted((float(when), name) for when, name in lines)
+
+    return read
+
+
+def order_many(count, seconds=0.0):
+    queue.enqueue(Order(name=f"order {number}", seconds=seconds) for number in range(count))
+
+
+def start_fleet(start, size=FLEET):
+    return [start("--jobs=testapp.Order", slots=4, lease=10) for _ in range(size)]
+
+
+def count(status):
+    return Order.objects.filter(status=status).count()
+
+
+def test_no_window_has_more_calls_than_the_limit_and_the_burst(start, books):
+    rate, burst = 240, 4
+    open_shop(requests_per_minute=rate, burst=burst)
+    order_many(60)
+
+    start_fleet(start)
+    wait_until(lambda: count(Status.SUCCEEDED) == 60, within=60)
+
+    moments = [when for when, _ in books()]
+    for first, start_of_window in enumerate(moments):
+        for last in range(first, len(moments)):
+            seconds = moments[last] - start_of_window
+            # One more: between its token and the shop's door a call may be late.
+            assert last - first + 1 <= burst + seconds * rate / 60 + 1
+    assert len(moments) == 60
+
+
+def test_a_budget_for_ten_buys_exactly_ten_and_fails_nobody(start, books):
+    open_shop(price=Decimal("0.04"), daily_budget=Decimal("0.40"))
+    order_many(100)
+
+    start_fleet(start)
+    wait_until(lambda: count(Status.SUCCEEDED) == 10, within=60)
+    for worker in start_fleet(start, size=2):
+        worker.terminate()
+        worker.exit_code()
+
+    assert len(books()) == 10
+    assert (count(Status.QUEUED), count(Status.FAILED)) == (90, 0)
+    assert Order.objects.filter(attempts__gt=0).count() == 0
+    assert shop().spent_today == Decimal("0.40")
+
+
+def test_never_more_are_processing_than_max_running(start, books):
+    open_shop(max_running=3)
+    order_many(30, seconds=0.2)
+    seen = Counter()
+
+    start_fleet(start)
+
+    def all_sold():
+        seen[count(Status.PROCESSING)] += 1
+        return count(Status.SUCCEEDED) == 30
+
+    wait_until(all_sold, within=60)
+    assert max(seen) == 3
+    assert claims_at_once() <= 3
+
+
+def claims_at_once():
+    """The most that ever ran at the same moment, by the history."""
+    edges = []
+    for begin, end in Attempt.objects.values_list("started_at", "ended_at"):
+        edges += [(begin, 1), (end, -1)]
+    most = running = 0
+    for _, change in sorted(edges, key=lambda edge: (edge[0], edge[1])):
+        running += change
+        most = max(most, running)
+    return most
+
+
+def test_a_drained_worker_waits_for_tokens_but_not_for_a_pause(start, books):
+    open_shop(requests_per_minute=60, burst=1)
+    order_many(3)
+
+    assert start("--jobs=testapp.Order", "--drain").exit_code(30) == 0
+    assert count(Status.SUCCEEDED) == 3
+
+    type(shop()).objects.filter(name=SHOP).update(paused=True)
+    queue.enqueue([Order(name="late")])
+    assert start("--jobs=testapp.Order", "--drain").exit_code(30) == 0
+    assert count(Status.QUEUED) == 1
