@@ -34,15 +34,16 @@ FOR_A_MINUTE = "public, max-age=60"  # a person may still ask for a new picture
 @require_safe
 @conditional_page
 def home(request: HttpRequest) -> HttpResponse:
-    # Counting forgets the order of the model.
-    guides = Guide.objects.with_progress().order_by("-created_at", "plan_id")
-    page = Paginator(guides, GUIDES_PER_PAGE).get_page(request.GET.get("page"))
+    newest = Guide.objects.order_by("-created_at", "plan_id")
+    page = Paginator(newest, GUIDES_PER_PAGE).get_page(request.GET.get("page"))
+    # Counted for the guides of this page alone, however many there are.
     plan_ids = [guide.pk for guide in page]
+    counts = Guide.objects.filter(pk__in=plan_ids).with_progress().in_bulk()
     covers = find_covers(plan_ids)
     loading = SpotDetail.objects.loading().filter(guide__in=plan_ids)
     context = {
         "page": page,
-        "cards": [(guide, covers.get(guide.pk)) for guide in page],
+        "cards": [(counts[pk], covers.get(pk)) for pk in plan_ids if pk in counts],
         "unfinished": sorted(set(loading.values_list("guide_id", flat=True))),
     }
     response = render(request, "guides/home.html", context)
