@@ -162,7 +162,7 @@ if env.bool("TRUST_PROXY", False):
 
 
 # Who may hand over guides at /api/guides/: nobody, unless it is set.
-API_TOKEN = os.environ.get("API_TOKEN", "")
+API_TOKEN = os.environ.get("API_TOKEN", "").strip()
 
 
 # Language and time

@@ -11,13 +11,9 @@ class PictureStyle(models.TextChoices):
     INK = "ink", _("ink drawing")
     PHOTOGRAPH = "photograph", _("photograph")
 
-    @property
-    def words(self) -> str:
-        """As an artist would be told; the usual style needs no words."""
-        return WORDS.get(self, "")
 
-
-WORDS = {
+# As an artist would be told; the usual style needs no words.
+WORDS: dict[str, str] = {
     PictureStyle.WATERCOLOUR: "a loose watercolour on white paper",
     PictureStyle.WOODBLOCK: "a Japanese woodblock print in flat colours with fine outlines",
     PictureStyle.INK: "an ink drawing with a few washes of colour",
