@@ -127,6 +127,15 @@ def test_a_closed_door_is_as_described(client, settings):
     described("/api/guides/", "post", client.delete("/api/guides/"))
 
 
+def test_a_fault_of_ours_is_as_described(client, monkeypatch):
+    client.raise_request_exception = False
+    monkeypatch.setattr("guides.services.put_guide", lambda *_: 1 / 0)
+    monkeypatch.setattr("guides.api.find_status", lambda *_: 1 / 0)
+
+    described("/api/guides/", "post", hand_over(client, GUIDE))
+    described("/api/guides/{plan_id}/status/", "get", client.get("/api/guides/kyoto/status/"))
+
+
 def test_the_description_is_served(client):
     described("/api/openapi.json", "get", client.get("/api/openapi.json"))
     assert json.loads(client.get("/api/openapi.json").getvalue()) == API

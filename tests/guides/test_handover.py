@@ -1,6 +1,7 @@
 """POST /api/guides/: another system hands over a guide, once or as often as it likes."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.contrib.auth.models import User
@@ -9,6 +10,7 @@ from django.test import Client
 from guides.models import Guide, SpotDetail, SpotImageJob
 from jobs.models import Status
 from tests.guides.painting import paint
+from tests.jobs.conftest import in_another_thread
 
 pytestmark = pytest.mark.django_db
 
@@ -134,6 +136,17 @@ def test_the_number_of_queries_is_fixed(send, django_assert_max_num_queries, cou
         send(guide(*names))
     with django_assert_max_num_queries(12):
         send(guide(*names, "One more", title="Another"))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_same_guide_sent_twice_at_once_is_saved_once(send):
+    def send_elsewhere():
+        with ThreadPoolExecutor(2) as both:
+            futures = [both.submit(in_another_thread, lambda: send(guide("Gate"))) for _ in "ab"]
+            return [result(future.result()) for future in futures]
+
+    assert sorted(send_elsewhere()) == [("created", 1), ("unchanged", 0)]
+    assert SpotImageJob.objects.count() == 1
 
 
 # Who may

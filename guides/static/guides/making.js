@@ -42,7 +42,8 @@
   function tell(count) {
     const total = count * Number(price.dataset.price);
     const shown = total ? total.toFixed(2) : price.dataset.free;
-    price.textContent = price.dataset.words.replace("{count}", count).replace("{price}", shown);
+    const words = price.dataset.words.replace("{count}", count).replace("{price}", shown);
+    if (price.textContent !== words) price.textContent = words; // or it would be read out at every key
   }
 
   // Returns the row of each line that holds a spot.
