@@ -142,6 +142,12 @@ def test_the_description_is_served(client):
     described("/api/openapi.json", "get", client.post("/api/openapi.json"))
 
 
+@pytest.mark.parametrize("name", ["Status", "Spot", "Wait", "Handover"])
+def test_no_field_of_an_answer_is_ever_left_out(name):
+    assert SCHEMAS[name]["required"] == list(SCHEMAS[name]["properties"])
+    assert SCHEMAS[name]["additionalProperties"] is False
+
+
 def test_the_description_knows_the_same_fields_limits_and_styles_as_the_code():
     guide, spot = SCHEMAS["Guide"]["properties"], SCHEMAS["NewSpot"]["properties"]
 

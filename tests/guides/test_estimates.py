@@ -17,15 +17,15 @@ from tests.guides.painting import claim
 pytestmark = pytest.mark.django_db
 
 
-def remember(count, seconds=10, **facts):
+def remember(count, seconds=10, ago=timedelta(0), **facts):
     """So many pictures were made lately, each in so many seconds."""
     for _ in range(count):
         Attempt.objects.create(
             **{"kind": "guides.SpotImageJob", "outcome": "succeeded", "worker": "w"} | facts,
             job_id=uuid.uuid4(),
             epoch=1,
-            started_at=Now() - timedelta(seconds=seconds),
-            ended_at=Now(),
+            started_at=Now() - ago - timedelta(seconds=seconds),
+            ended_at=Now() - ago,
         )
 
 
@@ -63,6 +63,7 @@ def test_those_behind_wait_for_those_before_them():
         (2, {}),
         (5, {"outcome": "failed"}),
         (5, {"kind": "other.Job"}),
+        (5, {"ago": timedelta(days=2)}),
     ],
 )
 def test_too_few_pictures_are_no_base_for_an_estimate(made, facts):

@@ -170,6 +170,17 @@ def test_it_is_closed_without_a_token_of_ours(send, settings, token):
     assert (answer.status_code, answer.json()["error"]["code"]) == (403, "closed")
 
 
+def test_another_kind_of_secret_is_refused(client):
+    answer = client.post(
+        "/api/guides/",
+        guide("Gate"),
+        content_type="application/json",
+        headers={"Authorization": "Basic a secret"},
+    )
+
+    assert answer.status_code == 401
+
+
 def test_a_cookie_opens_nothing(client):
     client.force_login(User.objects.create_superuser("operator"))
 

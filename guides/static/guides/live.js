@@ -15,7 +15,7 @@
   function schedule() {
     clearTimeout(timer);
     // Not all pages at the same moment, after a server has been away.
-    if (poller() && !document.hidden) timer = setTimeout(ask, delay * (0.9 + Math.random() / 5));
+    if (poller()) timer = setTimeout(ask, delay * (0.9 + Math.random() / 5));
   }
 
   function ask() {
