@@ -12,6 +12,7 @@ from django.db.models.functions import Now
 from jobs import look, queue
 from jobs.models import Attempt, Status
 from jobs.models import Worker as WorkerRow
+from jobs.run import Run
 from jobs.worker import Worker
 from tests.jobs.conftest import expire_lease, new_chore
 from tests.testapp.models import Chore, Effect, Hooked, NoopJob
@@ -342,3 +343,33 @@ def wait_until(condition, seconds=15):
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+def test_a_stopping_worker_waits_for_a_run_that_holds_an_answer(chore):
+    worker = Worker([Chore], grace=0)
+    worker.crew.hand_over = Run.begin_once  # nobody performs it: it runs for ever
+    worker.start(Chore, 1)
+    [run] = worker.runs.values()
+
+    run.holds_answer = True
+    worker.stop()
+    worker.collect()
+    assert run in worker.runs.values()
+
+    run.holds_answer = False
+    worker.collect()
+    assert not worker.runs
+
+
+def test_a_second_signal_gives_back_even_a_run_that_holds_an_answer(chore):
+    worker = Worker([Chore])
+    worker.crew.hand_over = Run.begin_once
+    worker.start(Chore, 1)
+    [run] = worker.runs.values()
+    run.holds_answer = True
+
+    worker.stop()
+    worker.stop()
+    worker.collect()
+
+    assert not worker.runs

@@ -1,0 +1,48 @@
+"""What is missing is said before any job is claimed."""
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from guides import providers
+from guides.models import SpotImageJob
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def made_anew():
+    yield
+    providers.made.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("provider", "variable"), [("gemini", "GEMINI_API_KEY"), ("openai", "OPENAI_API_KEY")]
+)
+def test_a_worker_without_its_key_names_the_variable(provider, variable, settings):
+    settings.IMAGE_PROVIDER = provider
+    setattr(settings, variable, "")
+
+    with pytest.raises(CommandError, match=f"{variable} is not set"):
+        call_command("runworker", drain=True)
+
+
+def test_a_worker_without_the_package_names_the_command(settings, monkeypatch):
+    settings.IMAGE_PROVIDER, settings.GEMINI_API_KEY = "gemini", "key"
+    monkeypatch.setattr("jobs.clients.setup.find_spec", lambda name: None)
+
+    with pytest.raises(CommandError, match=r"pip install .*requirements-gemini\.txt"):
+        call_command("runworker", drain=True)
+
+
+def test_pages_need_the_name_of_the_provider_and_not_its_key(settings):
+    settings.IMAGE_PROVIDER, settings.GEMINI_API_KEY = "gemini", ""
+    settings.GEMINI_MODEL = "some-model"
+
+    assert SpotImageJob.provider_name() == "gemini:some-model"
+
+
+def test_a_paid_picture_is_not_made_beside_the_queue(spot, settings):
+    settings.IMAGE_PROVIDER = "gemini"
+
+    with pytest.raises(CommandError, match="gemini is paid for"):
+        call_command("makeimage", "kyoto", "Kinkaku-ji")
