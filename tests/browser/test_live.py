@@ -28,6 +28,8 @@ HURRY = """
         return wait(call, ms >= 1500 ? ms / 20 : ms, ...more);
     };
 """
+SHOWN_AND_AWAITED = """() => ["img.painted", "[aria-busy=true]"].map(
+    each => document.querySelectorAll(each).length)"""
 HIDE = """hidden => {
     Object.defineProperty(document, "hidden", {value: hidden, configurable: true});
     document.dispatchEvent(new Event("visibilitychange"));
@@ -153,6 +155,7 @@ def test_a_worker_is_killed_and_the_page_never_lies(guide, start, hurry, monkeyp
     monkeypatch.setitem(os.environ, "PICTURES_FOLDER", str(pictures.location))
     monkeypatch.setitem(os.environ, "ANSWERS_FOLDER", f"{pictures.location}/answers")
     monkeypatch.setitem(os.environ, "PAINTER_SECONDS", "0.5")
+    guide.spots.filter(spot_name__in=NAMES[6:]).delete()  # six are enough to be in the middle of
     page = hurry()
     first = start("--jobs", "guides.SpotImageJob", slots=3)
     page.locator("img.painted").first.wait_for(timeout=60_000)
@@ -160,17 +163,18 @@ def test_a_worker_is_killed_and_the_page_never_lies(guide, start, hurry, monkeyp
 
     first.kill()
 
-    shown = page.locator("img.painted").count()
-    assert 0 < shown < 10
-    assert page.locator("[aria-busy=true]").count() == 10 - shown
+    shown, awaited = page.evaluate(SHOWN_AND_AWAITED)
+    assert shown > 0
+    assert awaited > 0
+    assert shown + awaited == 6
     start("--jobs", "guides.SpotImageJob", slots=3)
     page.wait_for_function(
-        "() => document.querySelectorAll('img.painted').length === 10", timeout=60_000
+        "() => document.querySelectorAll('img.painted').length === 6", timeout=60_000
     )
     assert page.locator("[aria-busy=true]").count() == 0
-    assert SpotDetail.objects.exclude(image_url="").count() == 10
+    assert SpotDetail.objects.exclude(image_url="").count() == 6
     assert Attempt.objects.filter(outcome="lost").exists()
-    assert Attempt.objects.filter(outcome="succeeded").count() == 10
+    assert Attempt.objects.filter(outcome="succeeded").count() == 6
 
 
 def test_the_first_look_weighs_less_than_100_kilobytes(guide, visit):
