@@ -6,8 +6,8 @@ An estimate says nothing rather than something wrong: None means that nobody can
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from math import ceil
-from typing import Any
+from math import ceil, inf
+from typing import Any, NamedTuple
 
 from django.db import connection
 from django.db.models import (
@@ -42,13 +42,21 @@ class Pace:
     seconds: float  # that one picture takes
     slots: int  # pictures made at the same time
     free: int  # of these slots, the idle ones
-    per_second: float | None  # that may be started; None: any number
+    tokens: float  # how many the provider lets begin at once
+    interval: float  # seconds between those that follow
 
     def until_start(self, before: int) -> float:
         """Seconds until a picture is begun that has so many before it."""
         rounds = max(0, before + 1 - self.free) / self.slots
-        paced = before / self.per_second if self.per_second else 0
+        paced = max(0, before + 1 - max(self.tokens, 1)) * self.interval
         return max(rounds * self.seconds, paced)
+
+
+class Line(NamedTuple):
+    """Who is due, as far as it was looked at."""
+
+    before: dict[str, int]  # of each spot of the guide, how many are claimed before it
+    is_long: bool  # there are more than were looked at
 
 
 @dataclass(frozen=True)
@@ -80,20 +88,19 @@ def estimate(
     """Of each spot with a job: its place in the line and the seconds still expected."""
     if not jobs:
         return {}
-    positions = count_before(plan_id)
+    line = look_at_line(plan_id)
     pace = find_pace(provider)
-    return {
-        name: of_job(job, waits.get(name), positions.get(name), pace) for name, job in jobs.items()
-    }
+    return {name: of_job(job, waits.get(name), line, pace) for name, job in jobs.items()}
 
 
-def of_job(job: Any, wait: Wait | None, before: int | None, pace: Pace | None) -> Estimate:
+def of_job(job: Any, wait: Wait | None, line: Line, pace: Pace | None) -> Estimate:
     if wait is None:  # it is being made
         held = job.now - job.locked_at if job.locked_at else timedelta(0)
         return Estimate(seconds=rounded(still_running(held, pace) if pace else None))
-    is_due = wait.reason != Reason.RETRY
-    if is_due and before is None:  # too many before it for a count, let alone for an estimate
-        return Estimate(position=MOST_COUNTED)
+    before = line.before.get(job.spot_name)
+    if wait.reason != Reason.RETRY and before is None:
+        # Too many before it for an estimate; or it was claimed while we looked.
+        return Estimate(position=MOST_COUNTED if line.is_long else None)
     if pace is None or not (wait.until or wait.reason in KEEP_MOVING):
         return Estimate(before)
     return Estimate(before, rounded(until_made(job, wait, before or 0, pace)))
@@ -116,10 +123,10 @@ def still_running(elapsed: timedelta, pace: Pace) -> float | None:
     return max(left, pace.seconds / 4)
 
 
-def count_before(plan_id: str) -> dict[str, int]:
-    """Of each due job of the guide, how many would be claimed before it.
+def look_at_line(plan_id: str) -> Line:
+    """Number the first thousand due jobs, and find those of the guide among them.
 
-    Only the first thousand are numbered: along the index of the claim, so in one short look.
+    In the order of the claim and along its index, so it is one short look.
     """
     order = [F("priority").asc(), F("run_after").asc(), F("created_at").asc()]
     line = SpotImageJob.objects.due().in_turn()
@@ -128,10 +135,12 @@ def count_before(plan_id: str) -> dict[str, int]:
     select, parameters = first.query.sql_with_params()
     with connection.cursor() as cursor:
         cursor.execute(
-            f"SELECT spot_name, turn - 1 FROM ({select}) AS line WHERE plan_id = %s",  # noqa: S608
-            [*parameters, plan_id],
+            f"SELECT * FROM ({select}) AS line WHERE plan_id = %s OR turn = %s",  # noqa: S608
+            [*parameters, plan_id, MOST_COUNTED],
         )
-        return dict(cursor.fetchall())
+        found = cursor.fetchall()
+    before = {name: turn - 1 for plan, name, turn in found if plan == plan_id}
+    return Line(before, any(turn == MOST_COUNTED for _, _, turn in found))
 
 
 def find_pace(provider: Provider | None) -> Pace | None:
@@ -146,12 +155,12 @@ def find_pace(provider: Provider | None) -> Pace | None:
     if history["made"] < FEWEST or not crew["slots"]:
         return None
     slots = min(crew["slots"], (provider and provider.most_running) or crew["slots"])
-    rate = provider.requests_per_minute if provider else None
     return Pace(
         seconds=max(history["mean"].total_seconds(), 0.1),
         slots=slots,
         free=max(0, slots - crew["running"]),
-        per_second=rate / 60 if rate else None,
+        tokens=provider.tokens() if provider else inf,
+        interval=provider.interval.total_seconds() if provider else 0,
     )
 
 

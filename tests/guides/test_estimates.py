@@ -112,6 +112,16 @@ def test_a_retry_is_expected_after_its_wait():
     assert GuideStatus("kyoto").seconds == pytest.approx(310, abs=2)
 
 
+def test_who_was_claimed_while_we_looked_has_no_place_in_the_line(monkeypatch):
+    save_guide("Gate")
+    nobody = estimates.Line({}, is_long=False)
+    monkeypatch.setattr("guides.estimates.look_at_line", lambda plan_id: nobody)
+
+    [estimate] = GuideStatus("kyoto").estimates.values()
+
+    assert (estimate.position, estimate.seconds) == (None, None)
+
+
 def test_one_unknown_leaves_the_whole_unknown():
     found = [estimates.Estimate(seconds=3), estimates.Estimate()]
 
@@ -127,9 +137,18 @@ def test_a_provider_that_allows_few_a_minute_stretches_the_line():
     save_guide(*(str(n) for n in range(7)))
     remember(3, seconds=10)
     have_worker(slots=100)
-    limit(requests_per_minute=6, burst=100)
+    limit(requests_per_minute=6, burst=1)
 
     assert GuideStatus("kyoto").seconds == pytest.approx(70, abs=2)
+
+
+def test_a_provider_that_was_left_alone_lets_some_begin_at_once():
+    save_guide(*(str(n) for n in range(7)))
+    remember(3, seconds=10)
+    have_worker(slots=100)
+    limit(requests_per_minute=6, burst=5)
+
+    assert GuideStatus("kyoto").seconds == pytest.approx(30, abs=2)
 
 
 def test_a_provider_that_takes_few_at_once_stretches_the_line():
