@@ -113,7 +113,7 @@ def check(raw: bytes) -> Image.Image:
             raise BadPicture(f"{image.width} x {image.height} pixels are too many.")
         image.load()
         return flat(ImageOps.exif_transpose(image))
-    except BadPicture:
+    except (BadPicture, MemoryError):  # the second is not the picture's fault
         raise
     except Exception as error:  # Pillow's decoders raise whatever they stumble over
         start = raw[:20]

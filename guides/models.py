@@ -21,8 +21,9 @@ from guides.images import Picture
 from guides.styles import PictureStyle
 from guides.versions import SpotImage as SpotImage  # it is one of the models, too
 from jobs import calls, queue
-from jobs.errors import Cancel
+from jobs.errors import Cancel, StorageRefused
 from jobs.models import ENDED, Job
+from jobs.providers import pausing_on
 from jobs.run import Run
 
 PICTURE = ("image_url", "image_status", "blur")
@@ -340,12 +341,16 @@ class SpotImageJob(Job):
         with run.step("prompt"):
             request = images.request_for(spot, generation=self.generation)
         known = spot.images.filter(payload_hash=request.payload_hash).first()
-        if known and images.is_stored(known.object_name):
+        if known and self.is_stored(known, run):
             return known.as_picture()
         bought = calls.buy(run, request.payload_hash, partial(providers.chosen().draw, request))
         with calls.using(bought) as raw:
             picture = images.make_picture(request, raw, run.step)
         return replace(picture, cost=bought.call.cost, seconds=bought.call.seconds)
+
+    def is_stored(self, version: SpotImage, run: Run) -> bool:
+        with run.step("store"), pausing_on(StorageRefused, self.provider_name()):
+            return images.is_stored(version.object_name)
 
     def on_start(self) -> None:
         self.spots().update(image_status=ImageStatus.PROCESSING)

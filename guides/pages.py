@@ -1,5 +1,7 @@
 """What visitors see. One page asks once for all of its pictures that are still on their way."""
 
+import logging
+
 from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
 from django.db.models import OuterRef, Q, Subquery
@@ -23,6 +25,9 @@ from guides import names
 from guides.models import Guide, SpotDetail
 from guides.status import GuideStatus, find_status, letter, milestone
 from jobs import storage
+from jobs.errors import StorageRefused
+
+log = logging.getLogger(__name__)
 
 GUIDES_PER_PAGE = 24
 SIGNED_SECONDS = 60 * 60
@@ -117,7 +122,11 @@ def picture(request: HttpRequest, name: str) -> HttpResponseBase:
     """
     files = storage.named("pictures")
     if isinstance(files, storage.Bucket):
-        signed = files.signed_url(f"pictures/{name}", SIGNED_SECONDS)
+        try:
+            signed = files.signed_url(f"pictures/{name}", SIGNED_SECONDS)
+        except StorageRefused as error:
+            log.error("No address for a picture: %s", error)
+            return HttpResponse(status=503)
         keep = {"Cache-Control": f"public, max-age={SIGNED_SECONDS // 6}"}
         return HttpResponseRedirect(signed, headers=keep)
     try:

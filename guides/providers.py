@@ -12,7 +12,6 @@ from django.core.exceptions import ImproperlyConfigured
 
 from guides import painter
 from jobs.clients import Answer, gemini, openai
-from jobs.errors import GarbageAnswer
 
 # A tag for demonstrations: the painter refuses such a spot until the tag is taken away.
 UNPAINTABLE = "unpaintable"
@@ -76,7 +75,7 @@ class Painter:
         )
 
 
-class Unpaintable(GarbageAnswer):
+class Unpaintable(Exception):
     """For demonstrations: what a provider's fault with one spot looks like."""
 
     billed = False

@@ -2,28 +2,22 @@
 
 import hashlib
 import logging
-import random
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import timedelta
-from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
-from django.db import Error, connection
+from django.db import Error
 from django.db.models.functions import Now
 
-from jobs import database, providers, readable, storage
+from jobs import database, ledger, providers, readable, storage
 from jobs.clients import Answer
-from jobs.errors import AnswerLost, Snooze, StorageRefused, StorageUnavailable
+from jobs.errors import AnswerGone, AnswerLost, Snooze, StorageRefused, StorageUnavailable
 from jobs.models import Call, State, Worker
 from jobs.run import Run
 
 log = logging.getLogger(__name__)
 
-MARGIN = timedelta(seconds=30)  # that a run has beyond the deadline of its call
 STORAGE_FAULTS = (StorageRefused, StorageUnavailable)
 
 
@@ -47,13 +41,14 @@ def recover(key: str) -> Bought | None:
                 _mark_stored(call, Answer(raw=raw))
             return Bought(raw, call)
         if call.state == State.STORED:
-            end(call, State.FAILED, "The stored answer is gone, or is not the same any more.")
+            _give_up(call)
         elif call.state == State.INTENT:
             _write_off(call)
     return None
 
 
 def _read(call: Call) -> bytes | None:
+    database.give_back()  # a storage may take its time
     try:
         raw = storage.named("answers").read(call.answer_name)
     except FileNotFoundError:
@@ -61,13 +56,24 @@ def _read(call: Call) -> bytes | None:
     return raw if call.answer_hash in ("", _hash(raw)) else None
 
 
+def _give_up(call: Call) -> None:
+    """Not by ourselves: perhaps only the storage is not mounted."""
+    if not call.excused:
+        raise AnswerGone(
+            f"The stored answer {call.answer_name} is gone, or not the same any more. Look whether"
+            " the answers' storage is the right one, then requeue the job: if the answer is still"
+            " not there, it is bought again."
+        )
+    ledger.end(call, State.FAILED, "The stored answer is gone, or not the same any more.")
+
+
 def _write_off(call: Call) -> None:
     """Nobody knows what became of it; unless its worker lives and may still bring the answer."""
-    waiting = Call.objects.filter(pk=call.pk, deadline__gt=Now() - MARGIN / 2)
+    under_way = Call.objects.under_way().filter(pk=call.pk)
     alive = Worker.objects.filter(name=call.worker, lease_expires_at__gt=Now())
-    if waiting.exists() and alive.exists():
+    if under_way.exists() and alive.exists():
         raise Snooze(5, f"An earlier call of {call.provider} for it is still under way.")
-    end(call, State.UNKNOWN, f"{call.worker} vanished before the answer was stored.")
+    ledger.end(call, State.UNKNOWN, f"{call.worker} vanished before the answer was stored.")
 
 
 # Keep
@@ -75,54 +81,23 @@ def _write_off(call: Call) -> None:
 
 def keep(run: Run, call: Call, answer: Answer) -> None:
     """Store an answer that is in our hands, however long that takes, and say that it is."""
-    patience = timedelta(seconds=settings.KEEP_ANSWER_SECONDS)
-    run.holds_answer = True
-    run.allow(patience + MARGIN)
+    run.has_answer = True
+    give_up_at = time.monotonic() + settings.KEEP_ANSWER_SECONDS
     try:
-        _insist(run, patience, lambda: _put(call, answer.raw))
-        _insist(run, patience, lambda: _mark_stored(call, answer))
+        run.insist(lambda: _put(call, answer.raw), give_up_at, *STORAGE_FAULTS)
     except STORAGE_FAULTS as error:
-        end(call, State.UNKNOWN, f"It was answered, but that could not be stored: {error}")
+        ledger.end(call, State.UNKNOWN, f"It was answered, but that could not be stored: {error}")
         raise AnswerLost(reason=f"The answer could not be stored: {error}") from error
+    try:
+        run.insist(lambda: _mark_stored(call, answer), give_up_at, Error)
+        providers.note_answer(call.provider)
     except Error as error:  # it is stored: who finds the intent will find it
         log.error("%s is stored, but that could not be recorded: %s", call, error)
-    finally:
-        run.holds_answer = False
-        run.allow(type(run.job).timeout)
-
-
-def _insist(run: Run, patience: timedelta, write: Callable[[], object]) -> None:
-    """Repeat a write that fails for a passing reason, while the claim is ours."""
-    give_up_at = time.monotonic() + patience.total_seconds()
-    pause = 0.2
-    while True:
-        try:
-            write()
-            return
-        except (*STORAGE_FAULTS, Error) as error:
-            connection.close()
-            if run.is_lost or time.monotonic() + pause > give_up_at:
-                raise
-            log.warning("The answer for %s is not kept yet: %s", run.job, error)
-        time.sleep(pause * random.uniform(0.5, 1))
-        pause = min(2 * pause, 10.0)
-
-
-@contextmanager
-def pausing_if(
-    fault: type[Exception] | tuple[type[Exception], ...], provider: str
-) -> Iterator[None]:
-    """Buy nothing more while there is no place to keep it."""
-    try:
-        yield
-    except fault as error:
-        with suppress(Error):  # the database is away too, and nobody buys without it
-            providers.note_fault(provider, error)
-        raise
+    run.allow(type(run.job).timeout)
 
 
 def _put(call: Call, raw: bytes) -> None:
-    with pausing_if(STORAGE_FAULTS, call.provider):
+    with providers.pausing_on(STORAGE_FAULTS, call.provider):
         storage.named("answers").put(call.answer_name, raw)
 
 
@@ -132,34 +107,8 @@ def _mark_stored(call: Call, answer: Answer) -> None:
         "answer_size": len(answer.raw),
         "remote_id": readable.clean(answer.remote_id, 200),
     }
-    with database.short_transaction():
-        providers.note_answer(call.provider)
-        end(call, State.STORED, cost=answer.cost, **told)
+    ledger.end(call, State.STORED, cost=answer.cost, **told)
 
 
 def _hash(raw: bytes) -> str:
     return hashlib.sha256(raw).hexdigest()
-
-
-# How a call ends. Not guarded by the job's epoch: money spent by a worker that has lost its
-# claim is spent all the same, and its answer is as good as any.
-
-ENDS_FROM = {
-    State.STORED: (State.INTENT, State.UNKNOWN),
-    State.UNKNOWN: (State.INTENT,),
-    State.FAILED: (State.INTENT, State.UNKNOWN, State.STORED),
-}
-
-
-def end(
-    call: Call, state: State, error: str = "", cost: Decimal | None = None, **told: object
-) -> None:
-    booked = call.cost
-    cost = booked if cost is None else cost
-    with database.short_transaction():
-        if cost != booked:
-            providers.lock(call.provider)
-        ending = Call.objects.filter(pk=call.pk, state__in=ENDS_FROM[state])
-        if ending.update(state=state, error=error, cost=cost, finished_at=Now(), **told):
-            providers.book(call.provider, cost - booked, call.started_at)
-        call.refresh_from_db()

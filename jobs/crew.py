@@ -75,7 +75,7 @@ def perform(run: Run, worker: str) -> End:
 
 
 def _blame(error: BaseException) -> BaseException:
-    """A database that went away is not the job's fault."""
-    if database.was_lost(error):
-        return ProviderUnavailable(retry_after=2, reason=f"The database was lost: {error}")
+    """A database that went away, or kept it waiting, is not the job's fault."""
+    if database.is_nobodys_fault(error):
+        return ProviderUnavailable(retry_after=2, reason=f"The database can't be used: {error}")
     return error

@@ -153,6 +153,13 @@ def is_passing(error: BaseException) -> bool:
     return state in PASSING or "database is locked" in str(error) or is_lost()
 
 
+def is_nobodys_fault(error: BaseException) -> bool:
+    """Whether an error says that the server went away, or that others were in the way."""
+    state = getattr(error.__cause__, "sqlstate", None)
+    is_passing = state in PASSING or "database is locked" in str(error)
+    return isinstance(error, Error) and (is_passing or was_lost(error))
+
+
 def was_lost(error: BaseException) -> bool:
     """Whether an error says that the server went away, wherever it was raised."""
     if not isinstance(error, OperationalError | InterfaceError):

@@ -72,6 +72,10 @@ class OutcomeUnknown(PermanentError):
     """Answers to this request were lost too often: a person must decide whether to ask again."""
 
 
+class AnswerGone(PermanentError):
+    """An answer that was stored is not there: a person must look before it is bought again."""
+
+
 class OperatorsFault(ProviderUnavailable):
     """Key, account, model name or storage: a person must mend it, so the provider is paused."""
 

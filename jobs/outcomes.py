@@ -14,6 +14,7 @@ from jobs.errors import (
     Cancel,
     LeaseLost,
     NoRoom,
+    OperatorsFault,
     OutOfPatience,
     PermanentError,
     Poisonous,
@@ -40,6 +41,7 @@ class End:
     wait: timedelta = timedelta(0)
     final: bool = False  # no further attempt, however many are left
     calls_hook: bool = True
+    has_answer: bool = False  # the provider answered before it ended
     is_busy: bool = False  # not written, because somebody had its row locked
     steps: dict[str, int] = field(default_factory=dict)
 
@@ -121,12 +123,16 @@ def _failed(end: End, row: Any) -> tuple[Status, Columns]:
 
 
 def _unavailable(end: End, row: Any) -> tuple[Status, Columns]:
-    """The provider's faults are bounded by time, not by count."""
+    """The provider's faults are bounded by time, not by count; an operator's not at all."""
+    columns = {"run_after": Now() + end.wait, **_said(end)}
+    if isinstance(end.error, OperatorsFault):
+        return Status.QUEUED, {"unavailable_since": None, **columns}
+    if end.has_answer:
+        return Status.QUEUED, {"unavailable_since": Now(), **columns}
     if row.is_impatient:
         end.give_up(OutOfPatience(f"Unavailable for {type(end.job).patience}: {end.error}"))
         return Status.FAILED, _said(end)
-    since = Coalesce(F("unavailable_since"), Now())
-    return Status.QUEUED, {"run_after": Now() + end.wait, "unavailable_since": since, **_said(end)}
+    return Status.QUEUED, {"unavailable_since": Coalesce(F("unavailable_since"), Now()), **columns}
 
 
 def _lost(end: End, row: Any) -> tuple[Status, Columns]:

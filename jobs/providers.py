@@ -7,9 +7,12 @@ Both under the lock of the row, which comes before the locks of jobs.
 import logging
 import math
 import random
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from decimal import Decimal
 
+from django.db import Error
 from django.db.models import Count, Exists, F, OuterRef, Q
 from django.db.models.functions import Now
 from django.utils import timezone
@@ -20,6 +23,8 @@ from jobs.models import Call, Job, Provider, Status, job_models
 from jobs.models.provider import BREAKER_FAULTS
 
 log = logging.getLogger(__name__)
+
+Faults = type[Exception] | tuple[type[Exception], ...]
 
 UNLIMITED = {"painter"}  # runs here, and costs nothing
 # A claim looks a little ahead, or a minute's tokens would be used at the pace of polling.
@@ -137,29 +142,33 @@ def note_answer(name: str) -> None:
 def note_fault(name: str, error: BaseException) -> None:
     """Pause the provider for everybody, if this fault is one to wait for.
 
-    `error.retry_after` says afterwards how long it is.
+    The job waits as long: `error.retry_after` says so afterwards.
     """
     with database.short_transaction():
         provider = lock(name)
         is_new = not provider.is_paused  # else it belongs to the fault that set the pause
         provider.faults += is_new
         if isinstance(error, OperatorsFault):
-            provider.paused, provider.pause_reason = True, readable.message(error)
+            if not provider.paused:  # by a person, with a reason of their own
+                provider.paused, provider.pause_reason = True, readable.message(error)
         elif pause := pause_after(error, provider.faults):
             extend_pause(provider, pause, readable.message(error))
+            if isinstance(error, ProviderUnavailable):
+                error.retry_after = pause.total_seconds()
         provider.save(update_fields=["faults", "paused", "paused_until", "pause_reason"])
     log.log(logging.WARNING if is_new else logging.DEBUG, "%s: %s", name, error)
 
 
 def pause_after(error: BaseException, faults: int) -> timedelta | None:
-    """As long as the provider asked for; else growing, with jitter; None: not worth one yet."""
-    if not isinstance(error, ProviderUnavailable):
-        return _growing(faults) if faults >= BREAKER_FAULTS else None
-    if error.retry_after is None:
-        if isinstance(error, AnswerLost) and faults < BREAKER_FAULTS:
-            return None
-        error.retry_after = _growing(faults).total_seconds()
-    pause = retries.bounded(error.retry_after, shortest=1.0)
+    """As long as the provider asked for, or growing, with jitter; None: not worth one yet."""
+    told = getattr(error, "retry_after", None)
+    is_waited_for = isinstance(error, ProviderUnavailable) and not isinstance(error, AnswerLost)
+    if faults >= BREAKER_FAULTS or (is_waited_for and told is None):
+        pause = max(_growing(faults), retries.bounded(told))
+    elif told is not None:
+        pause = retries.bounded(told, shortest=1.0)
+    else:
+        return None
     return min(pause, timedelta(days=1))
 
 
@@ -175,6 +184,17 @@ def extend_pause(provider: Provider, pause: timedelta, reason: str) -> None:
         provider.paused_until = until
         if not provider.paused:
             provider.pause_reason = reason
+
+
+@contextmanager
+def pausing_on(faults: Faults, name: str) -> Iterator[None]:
+    """Buy nothing more while there is no place to keep it."""
+    try:
+        yield
+    except faults as error:
+        with suppress(Error):  # the database is away too, and nobody buys without it
+            note_fault(name, error)
+        raise
 
 
 # What operators ask for

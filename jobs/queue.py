@@ -15,7 +15,7 @@ from django.db import DatabaseError, Error, OperationalError
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
-from jobs import calls, database, history, hooks, outcomes, providers, wakeup
+from jobs import database, history, hooks, ledger, outcomes, providers, wakeup
 from jobs.errors import Cancel, LeaseLost
 from jobs.hooks import HookRaised
 from jobs.models import ENDED, Job, JobQuerySet, Outcome, Status
@@ -313,7 +313,7 @@ def _requeue(model: type[Job], ids: list[UUID], *, hook: bool = True) -> int:
                 run_after=Now(),
                 unavailable_since=None,
             )
-            calls.excuse(job.id for job in rows)
+            ledger.excuse(job.id for job in rows)
             for job in rows:
                 if hook:
                     hooks.call(job, "on_requeue")

@@ -2,9 +2,10 @@
 
 import logging
 import math
+import random
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
@@ -17,6 +18,7 @@ from jobs.models import Job, Status
 log = logging.getLogger(__name__)
 
 WRITE_PROGRESS_EVERY = 0.3  # seconds
+LONGEST_WRITE = timedelta(seconds=90)  # of a storage or a database that hangs
 
 
 class Pulse:
@@ -41,7 +43,8 @@ class Run:
         self.claimed_at = claimed_at
         self._stop_reason: str | None = None
         self.is_lost = False  # somebody else has the claim now
-        self.holds_answer = False  # bought and not stored yet: even a stopping worker waits
+        self.is_paying = False  # from a call's intent until its answer is stored
+        self.has_answer = False  # a provider has answered during this run
         self._step = ""
         self._progress_at = -math.inf
         self.has_returned = False  # from perform
@@ -82,6 +85,22 @@ class Run:
         confirmed_at = max(self.claimed_at, self._pulse.confirmed_at)
         if time.monotonic() - confirmed_at > self._pulse.lease * 2 / 3:
             raise LeaseLost("No beat was confirmed lately: the claim may be gone.")
+
+    def insist(self, write: Callable[[], object], until: float, *faults: type[Exception]) -> None:
+        """Repeat a write that fails with one of these, until then, while the claim is ours."""
+        pause = 0.2
+        while True:
+            self.allow(LONGEST_WRITE + timedelta(seconds=pause))
+            try:
+                write()
+                return
+            except faults as error:
+                connection.close()
+                if self.is_lost or time.monotonic() + pause > until:
+                    raise
+                log.warning("%s: not written yet: %s", self.job, error)
+            time.sleep(pause * random.uniform(0.5, 1))
+            pause = min(2 * pause, 10.0)
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:

@@ -26,6 +26,11 @@ class Reason(models.TextChoices):
 class Wait:
     reason: Reason
     until: datetime | None = None
+    note: str = ""  # for operators: why the provider is paused
+
+    @property
+    def is_short(self) -> bool:
+        return self.reason == Reason.RATE
 
     @property
     def text(self) -> str:
@@ -43,17 +48,19 @@ def waits_for(job: Job, provider: Provider | None) -> Wait | None:
     """
     if job.status != Status.QUEUED:
         return None
+    wait = closed(provider) if provider else None
+    if wait and wait.reason in (Reason.PAUSED, Reason.BUDGET):
+        return wait  # the reason why it will be tried again later, if it will
     if job.run_after > (provider.now if provider else timezone.now()):
         return Wait(Reason.RETRY, job.run_after)
-    return (provider and closed(provider)) or Wait(Reason.TURN)
+    return wait or Wait(Reason.TURN)
 
 
 def closed(provider: Provider) -> Wait | None:
     """Why no job of this provider starts now, and until when, if that is known."""
-    if provider.paused:
-        return Wait(Reason.PAUSED)
     if provider.is_paused:
-        return Wait(Reason.PAUSED, provider.paused_until)
+        until = None if provider.paused else provider.paused_until
+        return Wait(Reason.PAUSED, until, provider.pause_reason)
     if provider.affordable < 1:
         return Wait(Reason.BUDGET, _next_midnight(provider.now))
     if provider.most_running is not None and provider.running >= provider.most_running:
@@ -63,13 +70,12 @@ def closed(provider: Provider) -> Wait | None:
     return None
 
 
+def closed_for(model: type[Job]) -> Wait | None:
+    """Why no job of this model starts now."""
+    name = model.provider_name()
+    return closed(providers.find(name)) if name else None
+
+
 def _next_midnight(now: datetime) -> datetime:
     tomorrow = timezone.localdate(now) + timedelta(days=1)
     return timezone.make_aware(datetime.combine(tomorrow, time()))
-
-
-def is_out_of_tokens(model: type[Job]) -> bool:
-    """Whether jobs of this model wait for nothing but the next minute's tokens."""
-    name = model.provider_name()
-    wait = closed(providers.find(name)) if name else None
-    return wait is not None and wait.reason == Reason.RATE

@@ -147,7 +147,7 @@ class Worker:
         for run in list(self.runs.values()):
             if now > run.deadline and run.end_once():
                 self.crew.write_off(run)
-                error = TimedOut(f"Still running after {type(run.job).timeout}.")
+                error = TimedOut(f"Still running after {now + run.seconds:.0f} s.")
                 self.end(run, outcomes.failure(run.job, error, Outcome.TIMED_OUT))
             elif now > run.claimed_at + OVERSLEPT and run.begin_once():
                 # Claimed ahead of jobs that turned out slow: others may have a free slot.
@@ -156,12 +156,12 @@ class Worker:
         if len(self.crew.written_off) >= self.most_hung and not self.exit_code:
             log.critical("%d threads hang: ending.", len(self.crew.written_off))
             self.exit_code = 1
-            self.stop_requests += 2
+            self.stop_requests += 1
         if self.stop_requests:
             self.give_back()
 
     def end(self, run: Run, end: End) -> None:
-        end.steps = run.steps
+        end.steps, end.has_answer = run.steps, run.has_answer
         self.ends[type(run.job)].append(end)
         if self.runs.get(run.job.id) is run:
             del self.runs[run.job.id]
@@ -186,8 +186,8 @@ class Worker:
                 self.end(run, release(run, reason))
 
     def is_up(self, run: Run) -> bool:
-        """Whether a run has had its time to finish; while it stores a paid answer it has not."""
-        if run.holds_answer and self.stop_requests == 1:
+        """Whether a run has had its time to finish; what is being paid for is waited for."""
+        if run.is_paying and self.stop_requests == 1:
             return False
         return time.monotonic() >= self.stop_at
 
@@ -239,10 +239,15 @@ class Worker:
         found = look.ask(self.models, self.name)
         due = [model for model in self.models if found[model, "due"]]
         self.hungry.update(due)
-        self.out_of_tokens = [model for model in due if waiting.is_out_of_tokens(model)]
+        waits = {model: waiting.closed_for(model) for model in due}
+        self.out_of_tokens = [model for model, wait in waits.items() if wait and wait.is_short]
         # One worker is enough to empty itself for a suspect: chance decides which.
         if self.suspects or not self.runs or random.random() < 0.2:
-            self.suspects = [model for model in self.models if found[model, "suspect"]]
+            self.suspects = [
+                model
+                for model in self.models
+                if found[model, "suspect"] and not waiting.closed_for(model)
+            ]
         for model in self.models:
             if found[model, "expired"] and now > self.outage.over_at + self.mercy:
                 for end in queue.rescue(model, spared=self.runs):

@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
-OVERDUE = timedelta(minutes=1)  # its worker would have said something by now
+OVERDUE = timedelta(seconds=15)  # its worker would have said something by now
 
 
 class State(models.TextChoices):
@@ -22,6 +22,10 @@ class State(models.TextChoices):
 
 
 class CallQuerySet(models.QuerySet["Call"]):
+    def under_way(self) -> "CallQuerySet":
+        """Those whose answer may still come."""
+        return self.filter(state=State.INTENT, deadline__gte=Now() - OVERDUE)
+
     def unknown(self) -> "CallQuerySet":
         """Those of which nobody knows whether they were paid for."""
         overdue = Q(state=State.INTENT, deadline__lt=Now() - OVERDUE)
@@ -86,5 +90,7 @@ class Call(models.Model):
 
     @property
     def seconds(self) -> float:
-        """From the intent until its end was recorded."""
-        return (self.finished_at - self.started_at).total_seconds() if self.finished_at else 0.0
+        """That the answer took; one that was found after a crash came before its deadline."""
+        if self.finished_at is None:
+            return 0.0
+        return (min(self.finished_at, self.deadline) - self.started_at).total_seconds()

@@ -180,5 +180,5 @@ class Provider(models.Model):
         if left is None:
             return math.inf
         if not self.price:
-            return math.inf if left >= 0 else 0
+            return math.inf if left > 0 else 0
         return max(0, int(left // self.price))

@@ -5,8 +5,14 @@ from datetime import timedelta
 import pytest
 from django.db.models.functions import Now
 
-from jobs import providers, queue
-from jobs.errors import AnswerLost, GarbageAnswer, OperatorsFault, ProviderUnavailable
+from jobs import outcomes, providers, queue
+from jobs.errors import (
+    AnswerLost,
+    GarbageAnswer,
+    OperatorsFault,
+    ProviderUnavailable,
+    StorageUnavailable,
+)
 from jobs.models import Provider
 from tests.jobs.conftest import LEASE
 from tests.jobs.orders import SHOP, Sender, buy, claimed_run, open_shop, order, shop
@@ -129,3 +135,45 @@ def test_what_an_operator_wrote_is_not_overwritten_by_a_fault():
     fault(ProviderUnavailable(retry_after=30, reason="429"))
 
     assert shop().pause_reason == "the bill is due"
+
+
+def test_an_operators_own_reason_outlives_an_operators_fault():
+    providers.pause(SHOP, "the bill is due")
+
+    fault(OperatorsFault(reason="401"))
+
+    assert shop().pause_reason == "the bill is due"
+
+
+def test_a_tiny_retry_after_does_not_keep_pauses_from_growing():
+    for _ in range(7):
+        fault(ProviderUnavailable(retry_after=1))
+        let_the_pause_end()
+
+    fault(ProviderUnavailable(retry_after=1))
+
+    assert pause_left() > timedelta(minutes=2)
+
+
+def test_waiting_for_an_operator_costs_no_patience(worker):
+    run = claimed_run()
+    Order.objects.update(unavailable_since=Now() - timedelta(days=3))
+
+    worker.fail(run.job, OperatorsFault(reason="401"))
+
+    job = Order.objects.get()
+    assert (job.status, job.unavailable_since) == ("queued", None)
+
+
+def test_patience_begins_anew_with_an_answer():
+    run = claimed_run()
+    Order.objects.update(unavailable_since=Now() - timedelta(days=3))
+    buy(run)
+    end = outcomes.from_error(run.job, StorageUnavailable(reason="503"))
+    end.has_answer = run.has_answer
+
+    queue.settle([end])
+
+    job = Order.objects.get()
+    assert job.status == "queued"
+    assert shop().now - job.unavailable_since < timedelta(minutes=1)

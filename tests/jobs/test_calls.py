@@ -1,14 +1,19 @@
 """Paid calls: no answer is bought twice, and every possible purchase is on record."""
 
+import time
 from datetime import timedelta
 from decimal import Decimal
 
 import pytest
+from django.db import OperationalError
 from django.db.models.functions import Now
+from psycopg.errors import LockNotAvailable
 
-from jobs import answers, calls, queue, storage
+from jobs import answers, calls, ledger, providers, queue, storage
 from jobs.clients import Answer
+from jobs.crew import perform
 from jobs.errors import (
+    AnswerGone,
     AnswerLost,
     BadRequest,
     GarbageAnswer,
@@ -19,10 +24,20 @@ from jobs.errors import (
     RequestRefused,
     Snooze,
 )
-from jobs.models import Call, Outcome, State, Worker
+from jobs.models import Call, Outcome, Provider, State, Worker
 from jobs.outcomes import End
 from tests.jobs.conftest import expire_lease
-from tests.jobs.orders import PAYLOAD, Sender, buy, claimed_run, open_shop, order, shop, states
+from tests.jobs.orders import (
+    PAYLOAD,
+    SHOP,
+    Sender,
+    buy,
+    claimed_run,
+    open_shop,
+    order,
+    shop,
+    states,
+)
 from tests.testapp.models import Order
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("pictures")]
@@ -108,19 +123,45 @@ def test_resuming_from_a_stored_answer_takes_nothing():
     run = claimed_run()
     buy(run)
     run = again(run)
-    type(shop()).objects.update(paused=True)
+    Provider.objects.update(paused=True)
 
     assert buy(run).raw == b"picture"
 
 
-def test_a_stored_answer_that_is_gone_is_bought_anew():
+def test_a_stored_answer_that_is_gone_is_not_bought_again_without_a_person():
     run = claimed_run()
     buy(run)
-    Call.objects.update(answer_hash="ff" * 32)
+    Call.objects.update(answer_name="calls/elsewhere/1")
+    run, send = again(run), Sender()
+    with pytest.raises(AnswerGone, match="calls/elsewhere/1 is gone") as gone:
+        buy(run, send)
+    assert send.sent == 0
 
-    buy(again(run))
+    queue.settle([End(run.job, Outcome.FAILED, error=gone.value, final=True)])
+    queue.requeue(Order.objects.all())
+    buy(claimed_run(), send)
 
-    assert states() == ["failed", "stored"]
+    assert (send.sent, states()) == (1, ["failed", "stored"])
+
+
+def test_an_answer_that_comes_while_the_next_run_waits_for_its_token_is_used():
+    run = claimed_run()
+
+    def late(timeout):
+        other = again(run)
+        assert answers.recover(Call.objects.get().key) is None
+        waiting.append(other)
+        return Answer(raw=b"late")
+
+    waiting = []
+    buy(run, late)
+    [other] = waiting
+    send = Sender()
+    with pytest.raises(Snooze):  # it had looked before the answer came
+        ledger.begin(other, SHOP, Call.objects.get().key, PAYLOAD)
+
+    assert buy(other, send).raw == b"late"
+    assert send.sent == 0
 
 
 def test_an_answer_that_can_not_be_used_is_bought_anew_by_the_next_attempt():
@@ -257,6 +298,78 @@ def test_the_cost_that_the_answer_tells_corrects_what_was_booked():
     assert shop().spent_today == Call.objects.get().cost == Decimal("0.0391")
 
 
+def test_money_of_another_day_is_not_given_back_today():
+    def overnight(timeout):
+        tomorrow = shop().today + timedelta(days=1)
+        Provider.objects.update(spent_on=tomorrow, spent=Decimal("0.20"))
+        raise ProviderUnavailable
+
+    with pytest.raises(ProviderUnavailable):
+        buy(claimed_run(), overnight)
+
+    assert Provider.objects.get().spent == Decimal("0.20")
+
+
+def test_a_late_refusal_gives_back_what_an_unknown_call_had_booked():
+    run = claimed_run()
+
+    def late(timeout):
+        again(run)
+        answers.recover(Call.objects.get().key)
+        assert states() == ["unknown"]
+        raise ProviderUnavailable(reason="503")
+
+    with pytest.raises(ProviderUnavailable):
+        buy(run, late)
+
+    assert (states(), shop().spent_today) == (["failed"], 0)
+
+
+def test_money_is_corrected_once_however_often_the_write_is_repeated(monkeypatch):
+    cost = Decimal("0.5")
+    faults = [OperationalError("the commit's reply was lost")]
+    book = providers.book
+
+    def fail_once(*arguments):
+        book(*arguments)
+        if faults:
+            raise faults.pop()
+
+    monkeypatch.setattr(providers, "book", fail_once)
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    buy(claimed_run(), Sender(Answer(raw=b"picture", cost=cost)))
+
+    assert shop().spent_today == Call.objects.get().cost == cost
+
+
+def test_a_refusal_is_recorded_though_the_database_was_away_for_a_moment(monkeypatch):
+    faults = [OperationalError("the server closed the connection")] * 2
+    end = ledger.end
+
+    def fail_twice(*arguments, **options):
+        if faults:
+            raise faults.pop()
+        end(*arguments, **options)
+
+    monkeypatch.setattr(ledger, "end", fail_twice)
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    with pytest.raises(ProviderUnavailable):
+        buy(claimed_run(), Sender(ProviderUnavailable(retry_after=60)))
+
+    assert (states(), shop().is_paused) == (["failed"], True)
+
+
+def test_an_old_answer_that_is_found_does_not_close_the_breaker():
+    run = claimed_run()
+    crash_in_flight(run)
+    storage.named("answers").put(Call.objects.get().answer_name, b"picture")
+    Provider.objects.update(faults=5)
+
+    buy(again(run))
+
+    assert shop().faults == 5
+
+
 # The claim
 
 
@@ -283,3 +396,18 @@ def test_two_jobs_never_share_an_answer():
     first, second = order("one"), order("two")
 
     assert calls.key_of(first, PAYLOAD) != calls.key_of(second, PAYLOAD)
+
+
+@pytest.mark.postgres
+def test_a_provider_locked_by_others_uses_no_attempt():
+    run = claimed_run()
+    timeout = OperationalError("lock timeout")
+    timeout.__cause__ = LockNotAvailable()
+
+    def locked(*arguments):
+        raise timeout
+
+    run.job.perform = locked
+    end = perform(run, "fast")
+
+    assert end.outcome == Outcome.UNAVAILABLE

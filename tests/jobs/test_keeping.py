@@ -1,11 +1,14 @@
 """An answer in our hands is not let go while there is nowhere to put it."""
 
+import time
+
 import pytest
 from django.db import OperationalError
 
 from jobs import answers, calls, storage
 from jobs.errors import AnswerLost, StorageRefused, StorageUnavailable
 from jobs.models import Call
+from jobs.run import LONGEST_WRITE
 from tests.jobs.orders import Sender, buy, claimed_run, open_shop, shop, states
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("pictures")]
@@ -14,7 +17,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 @pytest.fixture(autouse=True)
 def opened(monkeypatch):
     open_shop()
-    monkeypatch.setattr(answers.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
 
 
 def break_storage(monkeypatch, *errors):
@@ -84,20 +87,20 @@ def test_who_has_lost_the_claim_tries_once(monkeypatch):
         buy(run)
 
 
-def test_a_worker_waits_for_the_run_that_holds_an_answer(monkeypatch):
+def test_a_worker_waits_for_the_run_until_its_answer_is_stored(monkeypatch):
     run = claimed_run()
     holding = []
     put = storage.Folder.put
 
     def watch(self, name, content):
-        holding.append((run.holds_answer, run.deadline > answers.time.monotonic() + 500))
+        holding.append((run.is_paying, run.deadline > time.monotonic() + 60))
         put(self, name, content)
 
     monkeypatch.setattr(storage.Folder, "put", watch)
     buy(run)
 
     assert holding == [(True, True)]
-    assert not run.holds_answer
+    assert not run.is_paying
 
 
 def test_an_answer_stored_while_the_database_is_away_is_found_later(monkeypatch, settings):
@@ -114,3 +117,14 @@ def test_an_answer_stored_while_the_database_is_away_is_found_later(monkeypatch,
 
 def raise_lost(*_):
     raise OperationalError("the connection is lost")
+
+
+def test_each_try_to_store_has_its_time(monkeypatch):
+    run = claimed_run()
+    left = []
+    monkeypatch.setattr(run, "allow", left.append)
+    break_storage(monkeypatch, *[StorageUnavailable(reason="503")] * 3)
+
+    buy(run)
+
+    assert all(seconds >= LONGEST_WRITE for seconds in left[:4])

@@ -76,8 +76,9 @@ def test_a_row_of_plain_sql_with_a_name_is_a_good_provider():
         {"paused": True},
         {"paused_until": Now() + timedelta(minutes=1)},
         {"daily_budget": Decimal("0.03")},
+        {"daily_budget": Decimal(0), "price": Decimal(0)},
     ],
-    ids=["paused", "paused for a minute", "budget smaller than the price"],
+    ids=["paused", "paused for a minute", "budget smaller than the price", "budget of nothing"],
 )
 def test_nothing_is_claimed_while_the_provider_is_closed(closed):
     open_shop(**closed)

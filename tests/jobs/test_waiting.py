@@ -7,6 +7,7 @@ import pytest
 from django.db.models.functions import Now
 
 from jobs import providers, queue
+from jobs.errors import ProviderUnavailable
 from jobs.waiting import Reason, Wait, waits_for
 from tests.jobs.conftest import LEASE, new_chore
 from tests.jobs.orders import SHOP, buy, claimed_run, open_shop, order, shop
@@ -43,10 +44,18 @@ def test_a_paused_provider_and_until_when():
     job = order()
 
     providers.pause(SHOP, "why not", until=until)
-    assert waits_for(job, shop()) == Wait(Reason.PAUSED, until)
+    assert waits_for(job, shop()) == Wait(Reason.PAUSED, until, "why not")
 
-    providers.pause(SHOP, "why not")
-    assert waits_for(job, shop()) == Wait(Reason.PAUSED)
+    providers.pause(SHOP, "the bill is due")
+    assert waits_for(job, shop()) == Wait(Reason.PAUSED, None, "the bill is due")
+
+
+def test_the_pause_that_made_it_wait_rather_than_its_next_try():
+    open_shop()
+    later = order(run_after=Now() + timedelta(minutes=1))
+    providers.note_fault(SHOP, ProviderUnavailable(retry_after=50, reason="429"))
+
+    assert reason(later) == Reason.PAUSED
 
 
 def test_the_next_days_budget(settings):

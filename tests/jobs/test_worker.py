@@ -15,7 +15,8 @@ from jobs.models import Worker as WorkerRow
 from jobs.run import Run
 from jobs.worker import Worker
 from tests.jobs.conftest import expire_lease, new_chore
-from tests.testapp.models import Chore, Effect, Hooked, NoopJob
+from tests.jobs.orders import open_shop, order
+from tests.testapp.models import Chore, Effect, Hooked, NoopJob, Order
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -345,31 +346,42 @@ def wait_until(condition, seconds=15):
         time.sleep(0.02)
 
 
-def test_a_stopping_worker_waits_for_a_run_that_holds_an_answer(chore):
+def test_a_stopping_worker_waits_for_what_is_being_paid_for(chore):
     worker = Worker([Chore], grace=0)
     worker.crew.hand_over = Run.begin_once  # nobody performs it: it runs for ever
     worker.start(Chore, 1)
     [run] = worker.runs.values()
 
-    run.holds_answer = True
+    run.is_paying = True
     worker.stop()
     worker.collect()
     assert run in worker.runs.values()
 
-    run.holds_answer = False
+    run.is_paying = False
     worker.collect()
     assert not worker.runs
 
 
-def test_a_second_signal_gives_back_even_a_run_that_holds_an_answer(chore):
+def test_a_second_signal_gives_back_even_what_is_being_paid_for(chore):
     worker = Worker([Chore])
     worker.crew.hand_over = Run.begin_once
     worker.start(Chore, 1)
     [run] = worker.runs.values()
-    run.holds_answer = True
+    run.is_paying = True
 
     worker.stop()
     worker.stop()
     worker.collect()
 
     assert not worker.runs
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_suspect_whose_provider_is_paused_holds_up_nobody(chore):
+    open_shop(paused=True)
+    order(interruptions=2)
+    worker = Worker([Order, Chore])
+    worker.look()
+
+    assert worker.suspects == []
+    assert worker.may_claim()
