@@ -5,3 +5,5 @@ urlpatterns = [
     path("", include("guides.urls")),
     path("admin/", admin.site.urls),
 ]
+
+handler500 = "config.errors.server_error"
