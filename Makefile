@@ -42,6 +42,7 @@ check: $(READY) .env ## Lint, types, imports, migrations, deployment
 bench: $(READY) .env ## Measure the queue, its peers, and the way to a picture
 	@$(BIN)/python -m bench
 	@$(BIN)/python -m bench.pictures
+	@$(BIN)/python -m bench.pages
 	@$(BIN)/python -m bench.console
 
 .PHONY: screenshots

@@ -100,6 +100,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "config.csp.middleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -240,6 +241,10 @@ SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 # Anybody can send this header; only a proxy that always sets it makes it true.
 if env.bool("TRUST_PROXY", False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+
+
+# Who may hand over guides at /api/guides/: nobody, unless it is set.
+API_TOKEN = os.environ.get("API_TOKEN", "").strip()
 
 
 # Language and time

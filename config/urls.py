@@ -8,3 +8,5 @@ urlpatterns = [
     path("admin/console/", admin.site.admin_view(dashboard.fragment), name="console"),
     path("admin/", admin.site.urls),
 ]
+
+handler500 = "config.errors.server_error"

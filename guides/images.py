@@ -17,7 +17,7 @@ from django.conf import settings
 from django.template.loader import render_to_string
 from PIL import Image, ImageFilter, ImageOps
 
-from guides import providers
+from guides import providers, styles
 from guides.providers import PictureRequest
 from jobs import storage
 from jobs.errors import GarbageAnswer
@@ -59,12 +59,13 @@ class Picture:
 def request_for(spot: "SpotDetail", generation: int = 0) -> PictureRequest:
     """What is asked of the provider: the same spot asks the same, until a person wants another."""
     provider = providers.chosen()
+    style = styles.WORDS.get(spot.guide.picture_style) or settings.PICTURE_STYLE
     quoted = {
         "spot_name": spot.spot_name[:LONGEST_IN_PROMPT],
         "description": spot.description[:LONGEST_IN_PROMPT],
         "destination": spot.guide.destination[:LONGEST_IN_PROMPT],
         "tags": spot.topic_tags,
-        "style": settings.PICTURE_STYLE,
+        "style": style,
         "language": settings.PICTURE_LANGUAGE,
     }
     return PictureRequest(
@@ -75,7 +76,7 @@ def request_for(spot: "SpotDetail", generation: int = 0) -> PictureRequest:
         description=spot.description,
         tags=tuple(spot.topic_tags),
         place=spot.guide.destination,
-        style=settings.PICTURE_STYLE,
+        style=style,
         generation=generation,
     )
 

@@ -18,6 +18,7 @@ from django.utils.translation import gettext_lazy as _
 
 from guides import images, names, providers
 from guides.images import Picture
+from guides.styles import PictureStyle
 from guides.versions import SpotImage as SpotImage  # it is one of the models, too
 from jobs import calls, queue
 from jobs.errors import Cancel, StorageRefused
@@ -57,6 +58,14 @@ class Guide(models.Model):
     title = models.CharField(_("title"), max_length=200)
     destination = models.CharField(_("destination"), max_length=200, blank=True)
     summary = models.TextField(_("summary"), blank=True)
+    picture_style = models.CharField(
+        _("style of the pictures"),
+        max_length=20,
+        choices=PictureStyle.choices,
+        blank=True,
+        default=PictureStyle.USUAL,
+        db_default=PictureStyle.USUAL,
+    )
     created_at = models.DateTimeField(_("created"), db_default=Now(), editable=False)
 
     objects = GuideQuerySet.as_manager()

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 LONGEST_SPOT_NAME = 200
 LONGEST_TAG = 50
+TAKEN = {"new"}  # guides/new/ is where guides are made
 
 
 def new_plan_id() -> str:
@@ -22,6 +23,10 @@ def validate_plan_id(value: str) -> None:
         raise ValidationError(
             _("%(value)r: a plan id has 1 to 100 letters, digits, - and _."),
             params={"value": value[:120]},
+        )
+    if value in TAKEN:
+        raise ValidationError(
+            _("%(value)r is the address of another page."), params={"value": value}
         )
 
 

@@ -1,9 +1,6 @@
 """What visitors see. One page asks once for all of its pictures that are still on their way."""
 
 import logging
-import zlib
-from collections.abc import Sequence
-from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
@@ -14,14 +11,19 @@ from django.http import (
     HttpRequest,
     HttpResponse,
     HttpResponseBase,
+    HttpResponsePermanentRedirect,
     HttpResponseRedirect,
 )
 from django.shortcuts import get_object_or_404, render
+from django.templatetags.static import static
+from django.utils.cache import patch_vary_headers
+from django.utils.text import Truncator
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import conditional_page, require_safe
 
 from guides import names
 from guides.models import Guide, SpotDetail
+from guides.status import GuideStatus, find_status, letter, milestone
 from jobs import storage
 from jobs.errors import StorageRefused
 
@@ -31,52 +33,71 @@ GUIDES_PER_PAGE = 24
 SIGNED_SECONDS = 60 * 60
 NOTHING_NEW = 204  # htmx leaves the page as it is
 STOP_POLLING = 286
+FOR_A_MINUTE = "public, max-age=60"  # a person may still ask for a new picture
 
 
 @require_safe
+@conditional_page
 def home(request: HttpRequest) -> HttpResponse:
-    # Counting forgets the order of the model.
-    guides = Guide.objects.with_progress().order_by("-created_at", "plan_id")
-    page = Paginator(guides, GUIDES_PER_PAGE).get_page(request.GET.get("page"))
+    newest = Guide.objects.order_by("-created_at", "plan_id")
+    page = Paginator(newest, GUIDES_PER_PAGE).get_page(request.GET.get("page"))
+    # Counted for the guides of this page alone, however many there are.
     plan_ids = [guide.pk for guide in page]
+    counts = Guide.objects.filter(pk__in=plan_ids).with_progress().in_bulk()
     covers = find_covers(plan_ids)
     loading = SpotDetail.objects.loading().filter(guide__in=plan_ids)
     context = {
         "page": page,
-        "cards": [(guide, covers.get(guide.pk)) for guide in page],
+        "cards": [(counts[pk], covers.get(pk)) for pk in plan_ids if pk in counts],
         "unfinished": sorted(set(loading.values_list("guide_id", flat=True))),
     }
-    return render(request, "guides/home.html", context)
+    response = render(request, "guides/home.html", context)
+    response.headers["Cache-Control"] = "no-cache"
+    return response
 
 
 @require_safe
+@conditional_page
 def guide(request: HttpRequest, plan_id: str) -> HttpResponse:
     shown = find_guide(plan_id)
-    spots = list(shown.spots.with_jobs())
-    return render(request, "guides/guide.html", {"spots": spots, **progress(shown, spots)})
+    status = GuideStatus(plan_id)
+    painted = (spot for spot in status.spots if spot.srcset)
+    context = {
+        "guide": shown,
+        "status": status,
+        "cover": next(painted, None),
+        "about": Truncator(" ".join(shown.summary.split()) or describe(status)).chars(160),
+    }
+    response = render(request, "guides/guide.html", context)
+    may_be_kept = status.is_final and not request.COOKIES
+    response.headers["Cache-Control"] = FOR_A_MINUTE if may_be_kept else "private, no-cache"
+    patch_vary_headers(response, ["Cookie"])
+    return response
 
 
 @require_safe
 @never_cache
 def images(request: HttpRequest, plan_id: str) -> HttpResponse:
-    """What changed since the page last looked; the answer without a trigger ends its asking."""
-    try:
-        shown = find_guide(plan_id)
-    except Http404:
-        if "HX-Request" not in request.headers:
-            raise
-        return HttpResponse(status=STOP_POLLING, headers={"HX-Refresh": "true"})  # deleted since
-    spots = list(shown.spots.with_jobs())
-    context = progress(shown, spots)
-    if request.GET.get("spots") != context["fingerprint"]:
-        # The guide has other spots than the page: nothing less than the whole page will do.
+    """What changed since the page last looked; the answer without an address ends its asking."""
+    status = find_status(plan_id)
+    if status is None and "HX-Request" not in request.headers:
+        raise Http404("No guide has such an id.")
+    if status is None or request.GET.get("spots") != status.fingerprint:
+        # The guide is gone, or has other spots than the page: only the whole page will do.
         return HttpResponse(status=STOP_POLLING, headers={"HX-Refresh": "true"})
-    before = request.GET.get("states", "").ljust(len(spots))
-    changed = [spot for spot, state in zip(spots, before, strict=False) if letter(spot) != state]
-    if context["unfinished"] and not changed:
+    before = request.GET.get("states", "")[: status.total].ljust(status.total)
+    changed = [
+        spot for spot, state in zip(status.spots, before, strict=True) if state != letter(spot)
+    ]
+    if status.loading and not changed and request.GET.get("left") == status.left_code:
         return HttpResponse(status=NOTHING_NEW)
-    status = 200 if context["unfinished"] else STOP_POLLING
-    return render(request, "guides/images.html", {"changed": changed, **context}, status=status)
+    context = {
+        "status": status,
+        "changed": changed,
+        "news": status.milestone != milestone(before),
+    }
+    code = 200 if status.loading else STOP_POLLING
+    return render(request, "guides/images.html", context, status=code)
 
 
 @require_safe
@@ -84,6 +105,12 @@ def images(request: HttpRequest, plan_id: str) -> HttpResponse:
 def spot_image(request: HttpRequest, plan_id: str, spot_id: int) -> HttpResponse:
     spots = find_guide(plan_id).spots.with_jobs()
     return render(request, "guides/spot_image.html", {"spot": get_object_or_404(spots, pk=spot_id)})
+
+
+@require_safe
+def favicon(request: HttpRequest) -> HttpResponse:
+    """For those who ask for it without having read the page."""
+    return HttpResponsePermanentRedirect(static("favicon.svg"))
 
 
 @require_safe
@@ -113,6 +140,11 @@ def picture(request: HttpRequest, name: str) -> HttpResponseBase:
     return FileResponse(file, content_type="image/webp", headers=headers)
 
 
+def describe(status: GuideStatus) -> str:
+    """The guide in a line, if its author wrote none: the first of its spots."""
+    return " · ".join(spot.spot_name for spot in status.spots[:5])
+
+
 def find_guide(plan_id: str) -> Guide:
     try:
         names.validate_plan_id(plan_id)  # a database may choke on what can't be an id
@@ -133,22 +165,3 @@ def find_covers(plan_ids: list[str]) -> dict[str, SpotDetail]:
     )
     spots = SpotDetail.objects.with_jobs().filter(pk__in=chosen.values("cover"))
     return {spot.guide_id: spot for spot in spots}
-
-
-def progress(guide: Guide, spots: Sequence[SpotDetail]) -> dict[str, Any]:
-    """How far the pictures are, and what the page must know to ask for the rest."""
-    states = "".join(letter(spot) for spot in spots)
-    ids = ",".join(str(spot.pk) for spot in spots)
-    return {
-        "guide": guide,
-        "ready": states.count("r"),
-        "total": len(spots),
-        "unfinished": "l" in states,
-        "states": states,
-        "fingerprint": f"{zlib.crc32(ids.encode()):08x}",
-    }
-
-
-def letter(spot: SpotDetail) -> str:
-    """Ready, loading, failed or none, short enough for 500 of them in an address."""
-    return spot.picture_state[0]

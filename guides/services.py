@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from typing import Literal, NamedTuple
 
 from django.db import transaction
 from django.db.models import F, QuerySet
@@ -17,6 +18,16 @@ from guides.models import (
 from jobs import providers, queue
 from jobs.models import ENDED
 
+GUIDE_COLUMNS = ("title", "destination", "summary", "picture_style")
+SPOT_COLUMNS = ("description", "topic_tags", "position")
+
+
+class Handover(NamedTuple):
+    """What became of a guide that was handed over."""
+
+    change: Literal["created", "updated", "unchanged"]
+    asked: int = 0  # pictures that were asked for
+
 
 @transaction.atomic
 def save_guide(guide: Guide, spots: Sequence[SpotDetail]) -> Guide:
@@ -25,11 +36,69 @@ def save_guide(guide: Guide, spots: Sequence[SpotDetail]) -> Guide:
     One transaction, so no spot is ever left without its job.
     """
     guide.save()
+    number(guide, spots)
+    SpotDetail.objects.bulk_create(spots)  # enqueues, as every way of saving a spot does
+    return guide
+
+
+@transaction.atomic
+def put_guide(guide: Guide, spots: Sequence[SpotDetail]) -> Handover:
+    """Make the guide of this plan id look like this one; the same again changes nothing.
+
+    Spots are told apart by their names: a renamed one is another. Pictures that are there stay.
+    """
+    columns = {name: getattr(guide, name) for name in GUIDE_COLUMNS}
+    stored, is_new = Guide.objects.get_or_create(pk=guide.plan_id, defaults=columns)
+    number(stored, spots)
+    if is_new:
+        SpotDetail.objects.bulk_create(spots)
+        return Handover("created", len(spots))
+    stored = Guide.objects.select_for_update(no_key=True).get(pk=guide.plan_id)
+    known = {spot.spot_name: spot for spot in stored.spots.all()}
+    if is_same(guide, stored) and are_same(spots, known):
+        return Handover("unchanged")
+    Guide.objects.filter(pk=stored.pk).update(**columns)
+    # Removed ones first: jobs are always locked before spots.
+    remove_spots(stored, known.keys() - {spot.spot_name for spot in spots})
+    new = [spot for spot in spots if spot.spot_name not in known]
+    SpotDetail.objects.bulk_create(new)
+    kept = [take_over(known[spot.spot_name], spot) for spot in spots if spot.spot_name in known]
+    asked = len(new) + request_images(kept)
+    SpotDetail.objects.bulk_update(kept, SPOT_COLUMNS, batch_size=100)
+    return Handover("updated", asked)
+
+
+def number(guide: Guide, spots: Sequence[SpotDetail]) -> None:
     for position, spot in enumerate(spots):
         spot.guide = guide
         spot.position = position
-    SpotDetail.objects.bulk_create(spots)  # enqueues, as every way of saving a spot does
-    return guide
+
+
+def is_same(guide: Guide, stored: Guide) -> bool:
+    return all(getattr(guide, name) == getattr(stored, name) for name in GUIDE_COLUMNS)
+
+
+def are_same(spots: Sequence[SpotDetail], known: dict[str, SpotDetail]) -> bool:
+    def facts(spot: SpotDetail) -> list[object]:
+        return [getattr(spot, name) for name in SPOT_COLUMNS]
+
+    return len(spots) == len(known) and all(
+        spot.spot_name in known and facts(spot) == facts(known[spot.spot_name]) for spot in spots
+    )
+
+
+def take_over(stored: SpotDetail, spot: SpotDetail) -> SpotDetail:
+    for name in SPOT_COLUMNS:
+        setattr(stored, name, getattr(spot, name))
+    return stored
+
+
+def remove_spots(guide: Guide, names: Iterable[str]) -> None:
+    names = list(names)
+    if names:
+        jobs = SpotImageJob.objects.filter(plan_id=guide.pk, spot_name__in=names)
+        queue.cancel(jobs, "Its spot was deleted.", by="its guide")  # all at once, in their order
+        guide.spots.filter(spot_name__in=names).delete()
 
 
 def request_images(spots: Iterable[SpotDetail]) -> int:

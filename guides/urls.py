@@ -1,11 +1,18 @@
 from django.urls import path, re_path
 
-from guides import pages
+from guides import api, making, pages
 
 urlpatterns = [
     path("", pages.home, name="home"),
+    path("guides/new/", making.new_guide, name="new_guide"),
     path("guides/<str:plan_id>/", pages.guide, name="guide"),
     path("guides/<str:plan_id>/images/", pages.images, name="images"),
     path("guides/<str:plan_id>/spots/<int:spot_id>/image/", pages.spot_image, name="spot_image"),
     re_path(r"^pictures/(?P<name>[0-9a-f]{64}/\d{3,4}\.webp)$", pages.picture, name="picture"),
+    path("favicon.ico", pages.favicon),
+    path("api/openapi.json", api.description, name="api_description"),
+    path("api/guides/", api.guides, name="api_guides"),
+    path("api/guides/<str:plan_id>/status/", api.guide_status, name="guide_status"),
+    path("api/<path:path>", api.nothing),
+    path("api/", api.nothing),
 ]

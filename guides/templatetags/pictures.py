@@ -4,6 +4,7 @@ import json
 import re
 
 from django import template
+from django.http import HttpRequest
 
 register = template.Library()
 
@@ -16,6 +17,12 @@ PREVIEW = re.compile(r"data:image/webp;base64,[A-Za-z0-9+/=]+")
 def address(image_url: str) -> str:
     """The address of a picture: of the web or of this site; empty if it is anything else."""
     return image_url if ADDRESS.fullmatch(image_url) else ""
+
+
+@register.filter
+def absolute(url: str, request: HttpRequest) -> str:
+    """With the name of this site, for those who read it elsewhere."""
+    return request.build_absolute_uri(url) if url.startswith("/") else url
 
 
 @register.filter

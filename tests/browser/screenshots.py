@@ -3,16 +3,15 @@
 import io
 from pathlib import Path
 
-from django.conf import settings
 from django.contrib import admin
-from django.contrib.auth.models import User
-from django.test import Client
 from django.urls import reverse
 from PIL import Image
 
 from guides import demo
 from guides.models import SpotDetail
+from tests.browser.visitor import sign_in
 from tests.guides.painting import give_up, paint
+from tests.guides.test_estimates import have_worker, remember
 from tests.testapp.models import Chore
 
 FOLDER = Path(__file__).parents[2] / "docs" / "images"
@@ -28,6 +27,17 @@ def test_screenshots(visit, transactional_db, pictures, monkeypatch):
     everything = set(SpotDetail.objects.values_list("spot_name", flat=True))
     alps = set(SpotDetail.objects.filter(guide="alps-by-train").values_list("spot_name", flat=True))
     shoot(visit("/guides/kyoto-in-two-days/", viewport=DESKTOP), "guide-loading")
+    remember(5, seconds=14)
+    have_worker(slots=8)
+    paint("Fushimi Inari Shrine", "Kinkaku-ji")
+    shoot(visit("/guides/kyoto-in-two-days/", viewport=DESKTOP), "guide-arriving")
+    phone = {"viewport": PHONE, "color_scheme": "dark"}
+    shoot(visit("/guides/kyoto-in-two-days/", **phone), "guide-arriving-phone-dark")
+    new = as_operator(visit("/", viewport={"width": 1280, "height": 1420}), "new_guide")
+    shoot(made_by_hand(new), "new-guide")
+    new.set_viewport_size(PHONE)
+    new.emulate_media(color_scheme="dark")
+    shoot(new, "new-guide-phone-dark", at=".rows")
     give_up(UNPAINTED)
     paint(*everything - alps - {UNPAINTED})
     shoot(visit("/", viewport=TALL), "home")
@@ -42,13 +52,23 @@ def test_screenshots(visit, transactional_db, pictures, monkeypatch):
     shoot(as_operator(visit("/", viewport=DESKTOP)), "admin-jobs")
 
 
-def as_operator(page):
-    """The list of jobs, seen by somebody who may."""
-    client = Client()
-    client.force_login(User.objects.create_superuser("operator"))
-    cookie = {"name": settings.SESSION_COOKIE_NAME, "value": client.cookies["sessionid"].value}
-    page.context.add_cookies([{**cookie, "url": page.url}])
-    page.goto(reverse("admin:guides_spotimagejob_changelist"))
+def as_operator(page, name="admin:guides_spotimagejob_changelist"):
+    """A page for those who may."""
+    sign_in(page, name)
+    page.goto(reverse(name))
+    return page
+
+
+def made_by_hand(page):
+    page.get_by_label("Title").fill("Kamakura in a day")
+    page.get_by_label("Destination").fill("Kamakura, Japan")
+    page.get_by_role("button", name="Paste a list").click()
+    page.get_by_label("One spot per line").fill(
+        "Great Buddha | Bronze, calm, and older than the sea wall.\n"
+        "Hase-dera | Hydrangeas in June, the bay all year.\n"
+        "Komachi Street | Rice crackers, still warm."
+    )
+    page.get_by_role("button", name="Back to the rows").click()
     return page
 
 

@@ -4,6 +4,9 @@ import os
 import shutil
 
 import pytest
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.test import Client
 from playwright.sync_api import sync_playwright
 
 CHROMIUM = shutil.which("chromium")
@@ -51,10 +54,36 @@ class Visitor:
             self.complaints.append(f"left the machine: {request.url}")
 
 
+def sign_in(page, name="operator"):
+    """As somebody who may do everything."""
+    client = Client()
+    client.force_login(User.objects.create_superuser(name))
+    cookie = {"name": settings.SESSION_COOKIE_NAME, "value": client.cookies["sessionid"].value}
+    page.context.add_cookies([{**cookie, "url": page.url}])
+
+
 @pytest.fixture
-def visit(chromium, live_server):
+def visitors():
+    return []
+
+
+@pytest.fixture
+def forgive(visitors):
+    """Forget the complaints a test has provoked, and no others."""
+
+    def forgive(page, *provoked):
+        for visitor in visitors:
+            if visitor.page is page:
+                heard = [text for text in visitor.complaints if any(p in text for p in provoked)]
+                assert heard
+                visitor.complaints = [text for text in visitor.complaints if text not in heard]
+
+    return forgive
+
+
+@pytest.fixture
+def visit(chromium, live_server, visitors):
     """Open a page as a new visitor; in the end nobody may have had a complaint."""
-    visitors = []
 
     def visit(path, **options):
         visitors.append(Visitor(chromium, live_server.url, **options))

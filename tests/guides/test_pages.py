@@ -3,7 +3,6 @@ import re
 import pytest
 from django.core.files.base import ContentFile
 from django.template.loader import render_to_string
-from django.urls import reverse
 from django.utils.html import escape
 from django.utils.translation import override
 
@@ -38,7 +37,7 @@ def drawn(name):
 
 def poll_address(html):
     """Where the page will ask, or None when it will not ask any more."""
-    address = re.search(r'hx-get="([^"]*/images/[^"]*)" hx-trigger="every', html)
+    address = re.search(r'hx-get="([^"]*/images/[^"]*)" hx-trigger="live"', html)
     return address and address[1].replace("&amp;", "&")
 
 
@@ -57,7 +56,7 @@ def test_a_ready_picture_is_drawn_in_all_widths_and_moves_nothing(client):
     for attribute in ('width="1024"', 'height="1024"', 'loading="lazy"', 'decoding="async"'):
         assert attribute in html
     assert 'alt="Picture of Gate"' in html
-    assert "background-image: url(data:image/webp;base64,UklGRg==)" in html
+    assert 'src="data:image/webp;base64,UklGRg=="' in html
     assert "aria-busy" not in html
 
 
@@ -212,17 +211,20 @@ def test_pages_hold_no_script_of_their_own_and_load_nothing_from_elsewhere(clien
     for path in ("/", guide.get_absolute_url()):
         html = client.get(path).content.decode()
         assert not re.search(r"<script(?![^>]*\bsrc=)", html)
-        assert "<style" not in html
+        assert not re.search(r"<style|\sstyle=|\son\w+=", html)
         assert not re.search(r'(?:src|href|hx-get)="(?:https?:)?//', html)
 
 
-@pytest.mark.parametrize("spots", [1, 30])
-@pytest.mark.parametrize(("name", "queries"), [("home", 4), ("guide", 2), ("images", 2)])
+@pytest.mark.parametrize("spots", [2, 30])
+@pytest.mark.parametrize(("name", "queries"), [("home", 5), ("guide", 7), ("images", 6)])
 def test_the_number_of_queries_is_fixed(client, django_assert_num_queries, name, queries, spots):
     for plan_id in [f"guide-{n}" for n in range(spots)]:
         new_guide(*[f"Spot {n}" for n in range(spots)], plan_id=plan_id)
     change("Spot 0", image_url=OURS)
-    path = "/" if name == "home" else reverse(name, args=["guide-0"])
+    path = "/" if name == "home" else "/guides/guide-0/"
+    page = client.get(path).content.decode()  # the first one makes the provider's row
+    if name == "images":
+        path = poll_address(page)
 
     with django_assert_num_queries(queries):
         client.get(path)
@@ -291,7 +293,7 @@ def test_a_poll_brings_only_what_changed_and_goes_on(client):
     html = answer.content.decode()
 
     assert answer.status_code == 200
-    assert html.count("hx-swap-oob") == 1
+    assert html.count('hx-swap-oob="true"') == 1
     assert OURS in html
     assert "1 of 3 pictures ready" in html
     assert client.get(poll_address(html)).status_code == 204
@@ -306,7 +308,7 @@ def test_polling_stops_when_every_picture_is_final(client):
 
     assert answer.status_code == 286
     assert poll_address(answer.content.decode()) is None
-    assert answer.content.decode().count("hx-swap-oob") == 2
+    assert answer.content.decode().count('hx-swap-oob="true"') == 2
 
 
 def test_a_page_with_nothing_on_its_way_never_asks(client):

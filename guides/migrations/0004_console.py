@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("guides", "0002_who_asked"),
+        ("guides", "0003_guide_picture_style"),
     ]
 
     operations = [

@@ -1,0 +1,78 @@
+"""Sends the same HTTP request over and over, on this machine, and measures each answer."""
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from statistics import median, quantiles
+
+CONNECTIONS = 8
+
+
+@dataclass
+class Load:
+    """Requests of a few seconds: how long each took, and what was answered."""
+
+    seconds: float = 0.0
+    times: list[float] = field(default_factory=list)
+    statuses: set[int] = field(default_factory=set)
+    bytes: int = 0  # of the last answer's body
+
+    @property
+    def rate(self) -> float:
+        return len(self.times) / self.seconds
+
+    @property
+    def p50(self) -> float:
+        return median(self.times) * 1000
+
+    @property
+    def p99(self) -> float:
+        return quantiles(self.times, n=100)[98] * 1000
+
+
+def request(path: str, **headers: str) -> bytes:
+    lines = [f"GET {path} HTTP/1.1", "Host: localhost"]
+    lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode()
+
+
+def post(path: str, body: bytes, **headers: str) -> bytes:
+    head = request(path, Content_Length=str(len(body)), **headers)
+    return head.replace(b"GET", b"POST", 1) + body
+
+
+def measure(port: int, requests: list[bytes], seconds: float) -> Load:
+    """Send these by turns over a few connections that stay open."""
+    return asyncio.run(_measure(port, requests, seconds))
+
+
+async def _measure(port: int, requests: list[bytes], seconds: float) -> Load:
+    load = Load()
+    begun = time.perf_counter()
+    end = begun + seconds
+    await asyncio.gather(
+        *(
+            _repeat(port, requests[n % len(requests) :] + requests, end, load)
+            for n in range(CONNECTIONS)
+        )
+    )
+    load.seconds = time.perf_counter() - begun
+    return load
+
+
+async def _repeat(port: int, requests: list[bytes], end: float, load: Load) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    turn = 0
+    while time.perf_counter() < end:
+        sent = time.perf_counter()
+        writer.write(requests[turn % len(requests)])
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+        length = head.partition("\r\ncontent-length: ")[2].partition("\r\n")[0]
+        load.bytes = len(await reader.readexactly(int(length or 0)))
+        load.times.append(time.perf_counter() - sent)
+        load.statuses.add(int(head.split(" ", 2)[1]))
+        turn += 1
+        if "\r\nconnection: close" in head:
+            writer.close()
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.close()

@@ -1,0 +1,14 @@
+"""The site as gunicorn serves it in production, for `bench.pages`."""
+
+import os
+
+from bench.settings import *  # noqa: F403
+from bench.settings import STORAGES
+
+STATIC_ROOT = os.environ["BENCH_STATIC"]
+STORAGES = {
+    **STORAGES,
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.ManifestStaticFilesStorage"},
+}
+SECURE_SSL_REDIRECT = False  # the benchmark speaks plain http, on this machine alone
+API_TOKEN = "the benchmark's"

@@ -1,0 +1,66 @@
+"""Content-Security-Policy: what a page may load, and from where."""
+
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+
+Policy = dict[str, str]
+
+VISITORS: Policy = {
+    "default-src": "'none'",
+    "script-src": "'self'",
+    "style-src": "'self'",  # no style attributes either: what a spot looks like is drawn as SVG
+    # Pictures may live elsewhere: `image_url` can be any address of the web. data: is the preview.
+    "img-src": "'self' data: http: https:",
+    "connect-src": "'self'",
+    "form-action": "'self'",
+    "base-uri": "'none'",
+    "frame-ancestors": "'none'",
+}
+
+# Unfold's Alpine evaluates the expressions in its templates and writes style attributes.
+OPERATORS: Policy = {
+    **VISITORS,
+    "script-src": "'self' 'unsafe-eval'",
+    "style-src": "'self' 'unsafe-inline'",
+    "font-src": "'self'",
+    "img-src": "'self' data:",  # only our own pictures are shown there
+}
+
+
+def middleware(
+    get_response: Callable[[HttpRequest], HttpResponse],
+) -> Callable[[HttpRequest], HttpResponse]:
+    def add_policy(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        # Django's pages for developers are full of scripts and styles of their own.
+        if not (settings.DEBUG and response.status_code in (404, 500)):
+            response.headers.setdefault("Content-Security-Policy", policy_for(request.path))
+        return response
+
+    return add_policy
+
+
+def policy_for(path: str) -> str:
+    if path.startswith(reverse("admin:index")):
+        policy = {**OPERATORS, "img-src": " ".join([OPERATORS["img-src"], *picture_origins()])}
+    else:
+        policy = VISITORS
+    return "; ".join(f"{name} {sources}" for name, sources in policy.items())
+
+
+def picture_origins() -> list[str]:
+    """Where our own pictures are, if not here."""
+    if settings.S3_PUBLIC_URL:
+        return [origin(settings.S3_PUBLIC_URL)]
+    if settings.S3_BUCKET:  # pictures are signed for, at an address that only the bucket knows
+        return [origin(settings.S3_ENDPOINT_URL)] if settings.S3_ENDPOINT_URL else ["https:"]
+    return []
+
+
+def origin(url: str) -> str:
+    address = urlsplit(url)
+    return f"{address.scheme}://{address.netloc}"

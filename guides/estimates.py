@@ -1,0 +1,171 @@
+"""What a guide's pictures wait for, and how long they may still take.
+
+An estimate says nothing rather than something wrong: None means that nobody can know.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from math import ceil, inf
+from typing import Any, NamedTuple
+
+from django.db import connection
+from django.db.models import (
+    Avg,
+    Count,
+    DurationField,
+    ExpressionWrapper,
+    F,
+    Q,
+    QuerySet,
+    Sum,
+    Window,
+)
+from django.db.models.functions import Now, RowNumber
+
+from guides.models import SpotImageJob
+from jobs import providers, waiting
+from jobs.models import ENDED, Attempt, Outcome, Provider, Worker
+from jobs.waiting import Reason, Wait
+
+MOST_COUNTED = 1_000  # jobs before one's own
+RECENT = 200  # attempts looked at, of all kinds
+FEWEST = 3  # pictures on which an estimate may be based
+FRESH = timedelta(days=1)
+KEEP_MOVING = {Reason.TURN, Reason.BUSY, Reason.RATE}  # these lines move by themselves
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How fast pictures are being made at the moment."""
+
+    seconds: float  # that one picture takes
+    slots: int  # pictures made at the same time
+    free: int  # of these slots, the idle ones
+    tokens: float  # how many the provider lets begin at once
+    interval: float  # seconds between those that follow
+
+    def until_start(self, before: int) -> float:
+        """Seconds until a picture is begun that has so many before it."""
+        rounds = max(0, before + 1 - self.free) / self.slots
+        paced = max(0, before + 1 - max(self.tokens, 1)) * self.interval
+        return max(rounds * self.seconds, paced)
+
+
+class Line(NamedTuple):
+    """Who is due, as far as it was looked at."""
+
+    before: dict[str, int]  # of each spot of the guide, how many are claimed before it
+    is_long: bool  # there are more than were looked at
+
+
+@dataclass(frozen=True)
+class Estimate:
+    position: int | None = None  # how many are before it, counted up to MOST_COUNTED
+    seconds: int | None = None
+
+
+def living_jobs(plan_id: str) -> dict[str, Any]:
+    """The jobs of a guide that have not ended, by spot, each with the time it is there."""
+    jobs = SpotImageJob.objects.filter(plan_id=plan_id).exclude(status__in=ENDED)
+    timed: QuerySet[Any] = jobs.annotate(now=Now())
+    return {job.spot_name: job for job in timed}
+
+
+def find_provider() -> Provider:
+    return providers.find(SpotImageJob.provider_name())
+
+
+def waits_for(jobs: Mapping[str, Any], provider: Provider | None) -> dict[str, Wait]:
+    """What each job that is not being worked on waits for."""
+    found = {name: waiting.waits_for(job, provider) for name, job in jobs.items()}
+    return {name: wait for name, wait in found.items() if wait}
+
+
+def estimate(
+    plan_id: str, jobs: Mapping[str, Any], waits: Mapping[str, Wait], provider: Provider | None
+) -> dict[str, Estimate]:
+    """Of each spot with a job: its place in the line and the seconds still expected."""
+    if not jobs:
+        return {}
+    line = look_at_line(plan_id)
+    pace = find_pace(provider)
+    return {name: of_job(job, waits.get(name), line, pace) for name, job in jobs.items()}
+
+
+def of_job(job: Any, wait: Wait | None, line: Line, pace: Pace | None) -> Estimate:
+    if wait is None:  # it is being made
+        held = job.now - job.locked_at if job.locked_at else timedelta(0)
+        return Estimate(seconds=rounded(still_running(held, pace) if pace else None))
+    before = line.before.get(job.spot_name)
+    if wait.reason != Reason.RETRY and before is None:
+        # Too many before it for an estimate; or it was claimed while we looked.
+        return Estimate(position=MOST_COUNTED if line.is_long else None)
+    if pace is None or not (wait.until or wait.reason in KEEP_MOVING):
+        return Estimate(before)
+    return Estimate(before, rounded(until_made(job, wait, before or 0, pace)))
+
+
+def until_made(job: Any, wait: Wait, before: int, pace: Pace) -> float:
+    shut = max(0.0, (wait.until - job.now).total_seconds()) if wait.until else 0.0
+    return shut + pace.until_start(before) + pace.seconds
+
+
+def rounded(seconds: float | None) -> int | None:
+    return None if seconds is None else ceil(seconds)
+
+
+def still_running(elapsed: timedelta, pace: Pace) -> float | None:
+    """Seconds left to a picture that is being made; None when it takes unusually long."""
+    left = pace.seconds - elapsed.total_seconds()
+    if left < -pace.seconds:
+        return None
+    return max(left, pace.seconds / 4)
+
+
+def look_at_line(plan_id: str) -> Line:
+    """Number the first thousand due jobs, and find those of the guide among them.
+
+    In the order of the claim and along its index, so it is one short look.
+    """
+    order = [F("priority").asc(), F("run_after").asc(), F("created_at").asc()]
+    line = SpotImageJob.objects.due().in_turn()
+    numbered = line.annotate(turn=Window(RowNumber(), order_by=order))
+    first = numbered.values_list("plan_id", "spot_name", "turn")[:MOST_COUNTED]
+    select, parameters = first.query.sql_with_params()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT * FROM ({select}) AS line WHERE plan_id = %s OR turn = %s",  # noqa: S608
+            [*parameters, plan_id, MOST_COUNTED],
+        )
+        found = cursor.fetchall()
+    before = {name: turn - 1 for plan, name, turn in found if plan == plan_id}
+    return Line(before, any(turn == MOST_COUNTED for _, _, turn in found))
+
+
+def find_pace(provider: Provider | None) -> Pace | None:
+    """The present pace; None when too few pictures were made lately, or nobody makes any."""
+    took = ExpressionWrapper(F("ended_at") - F("started_at"), DurationField())
+    ours = Q(kind=SpotImageJob._meta.label, outcome=Outcome.SUCCEEDED, ended_at__gt=Now() - FRESH)
+    # The newest rows by their key: a history of millions costs no more than a short one.
+    recent = Attempt.objects.order_by("-pk")[:RECENT]
+    history = recent.aggregate(made=Count("pk", filter=ours), mean=Avg(took, filter=ours))
+    at_work = Worker.objects.filter(lease_expires_at__gt=Now(), draining=False)
+    crew = at_work.aggregate(slots=Sum("slots"), running=Sum("running"))
+    if history["made"] < FEWEST or not crew["slots"]:
+        return None
+    slots = min(crew["slots"], (provider and provider.most_running) or crew["slots"])
+    return Pace(
+        seconds=max(history["mean"].total_seconds(), 0.1),
+        slots=slots,
+        free=max(0, slots - crew["running"]),
+        tokens=provider.tokens() if provider else inf,
+        interval=provider.interval.total_seconds() if provider else 0,
+    )
+
+
+def together(estimates: Iterable[Estimate]) -> int | None:
+    """Seconds until all of them are there; None when that is unknown of a single one."""
+    seconds = [estimate.seconds for estimate in estimates]
+    known = [number for number in seconds if number is not None]
+    return max(known) if known and len(known) == len(seconds) else None

@@ -1,0 +1,89 @@
+"""A new guide as a person types it."""
+
+import re
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
+
+from guides import limits, names
+from guides.models import Guide, SpotDetail
+from guides.styles import PictureStyle
+
+LINES = re.compile(r"\r\n|\r|\n")
+BULLET = re.compile(r"^(?:[-*•・]|\d{1,3}[.)．、])\s*(?=\S)")
+
+
+class NewGuideForm(forms.Form):
+    """Spots are one text, a line for each: what can be typed, pasted, or written by a script."""
+
+    title = forms.CharField(max_length=limits.LONGEST_TITLE)
+    destination = forms.CharField(max_length=limits.LONGEST_TITLE, required=False)
+    summary = forms.CharField(max_length=limits.LONGEST_SUMMARY, required=False)
+    picture_style = forms.ChoiceField(choices=PictureStyle.choices, required=False)
+    # Not stripped: a tab at the end of a line says that all before it is the name.
+    spots = forms.CharField(max_length=limits.MOST_BYTES, strip=False)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.spot_faults: list[tuple[int, str]] = []  # line and what is wrong with it
+
+    @property
+    def guide(self) -> Guide:
+        facts = ("title", "destination", "summary", "picture_style")
+        return Guide(**{name: self.cleaned_data[name] for name in facts})
+
+    def clean_summary(self) -> str:
+        summary: str = self.cleaned_data["summary"]
+        limits.check_text(summary, limits.LONGEST_SUMMARY, lines=True)
+        return summary
+
+    def clean_title(self) -> str:
+        title: str = self.cleaned_data["title"]
+        limits.check_text(title, limits.LONGEST_TITLE)
+        return title
+
+    def clean_destination(self) -> str:
+        destination: str = self.cleaned_data["destination"]
+        limits.check_text(destination, limits.LONGEST_TITLE)
+        return destination
+
+    def clean_spots(self) -> list[SpotDetail]:
+        lines = LINES.split(self.cleaned_data["spots"])
+        typed = {n: read_line(line) for n, line in enumerate(lines, 1) if line.strip()}
+        if not typed:
+            raise ValidationError(_("A guide needs at least one spot."))
+        if len(typed) > limits.MOST_SPOTS:
+            raise ValidationError(
+                _("These are %(count)d spots; %(most)d are the most."),
+                params={"count": len(typed), "most": limits.MOST_SPOTS},
+            )
+        seen = set[str]()
+        for line, (name, description) in typed.items():
+            self.check_spot(line, name, description, seen)
+        if self.spot_faults:
+            raise ValidationError(_("Some spots can't be taken as they are."))
+        return [SpotDetail(spot_name=name, description=text) for name, text in typed.values()]
+
+    def check_spot(self, line: int, name: str, description: str, seen: set[str]) -> None:
+        try:
+            names.validate_spot_name(name)
+            limits.check_text(description, limits.LONGEST_DESCRIPTION)
+            if name in seen:
+                raise ValidationError(_("There is a spot %(name)r already."), params={"name": name})
+        except ValidationError as error:
+            self.spot_faults.append((line, " ".join(error.messages)))
+        seen.add(name)
+
+
+def read_line(line: str) -> tuple[str, str]:
+    """Name and description: between them is a tab, as in a table, or a bar.
+
+    A line without a tab was written by hand or copied from a list, so it may begin with a bullet.
+    """
+    if "\t" in line:
+        name, _tab, description = line.partition("\t")
+    else:
+        name, _bar, description = BULLET.sub("", line.strip()).replace("｜", "|").partition("|")
+    return name.strip(), " ".join(description.split())

@@ -1,0 +1,55 @@
+// Asks for what is new: soon while pictures arrive, seldom while none does, never from a hidden tab.
+// What asks has data-live, which tells what the page shows, and hx-get for as long as it shall ask.
+(() => {
+  "use strict";
+  const SOONEST = 2000;
+  const LATEST = 15000;
+  const LATEST_AFTER_FAULT = 30000;
+  let delay = SOONEST;
+  let shown;
+  let timer;
+
+  const poller = () => document.querySelector("[data-live][hx-get]");
+  const live = () => document.querySelector("[data-live]")?.dataset.live;
+
+  function schedule() {
+    clearTimeout(timer);
+    // Not all pages at the same moment, after a server has been away.
+    if (poller()) timer = setTimeout(ask, delay * (0.9 + Math.random() / 5));
+  }
+
+  function ask() {
+    clearTimeout(timer);
+    const asks = poller();
+    if (!asks || document.hidden) return;
+    shown = live();
+    htmx.trigger(asks, "live");
+  }
+
+  function askSoon() {
+    delay = SOONEST;
+    ask();
+  }
+
+  document.addEventListener("htmx:afterRequest", (event) => {
+    if (!event.detail.successful) delay = Math.min(delay * 2, LATEST_AFTER_FAULT);
+    else if (live() !== shown) delay = SOONEST;
+    else delay = Math.min(delay * 1.4, LATEST);
+    schedule();
+  });
+
+  // A picture that comes while the page is looked at fades in once its file is here.
+  document.addEventListener("htmx:load", (event) => {
+    for (const image of event.detail.elt.querySelectorAll("img.painted")) {
+      if (event.detail.elt === document.body || image.complete) continue;
+      const appear = () => image.classList.remove("arriving");
+      image.classList.add("arriving");
+      image.addEventListener("load", appear, { once: true });
+      image.addEventListener("error", appear, { once: true });
+    }
+  });
+
+  document.addEventListener("visibilitychange", () => (document.hidden ? clearTimeout(timer) : askSoon()));
+  window.addEventListener("online", askSoon);
+  window.addEventListener("pageshow", (event) => (event.persisted ? askSoon() : schedule()));
+})();

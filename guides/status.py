@@ -1,0 +1,165 @@
+"""How far a guide's pictures are: what its page and the API both tell."""
+
+import hashlib
+import json
+import zlib
+from functools import cached_property
+from math import ceil
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.utils.translation import get_language, ngettext
+from django.utils.translation import gettext as _
+
+from guides import estimates, names
+from guides.estimates import Estimate
+from guides.models import Guide, SpotDetail
+from jobs.models import Provider
+from jobs.waiting import Reason, Wait
+
+SOONEST_POLL, LATEST_POLL = 2, 30  # seconds
+POLL_WITHOUT_ESTIMATE = 10
+
+
+class GuideStatus:
+    """A look at all spots of a guide and at their jobs, with as few queries for one as for many."""
+
+    def __init__(self, plan_id: str) -> None:
+        self.plan_id = plan_id
+        self.spots = list(SpotDetail.objects.filter(guide=plan_id).with_jobs())
+
+    @property
+    def total(self) -> int:
+        return len(self.spots)
+
+    @cached_property
+    def states(self) -> str:
+        """Ready, loading, failed or none: short enough for 500 of them in an address."""
+        return "".join(map(letter, self.spots))
+
+    @property
+    def ready(self) -> int:
+        return self.states.count("r")
+
+    @property
+    def loading(self) -> int:
+        return self.states.count("l")
+
+    @property
+    def ended(self) -> int:
+        """Pictures of which nothing more is to come: also those that failed."""
+        return self.total - self.loading
+
+    @property
+    def percent(self) -> int:
+        return 100 * self.ended // self.total if self.total else 100
+
+    @cached_property
+    def is_final(self) -> bool:
+        """Whether nothing will change: not even a picture that is to be replaced."""
+        return not self.loading and not any(spot.awaits_picture for spot in self.spots)
+
+    @property
+    def milestone(self) -> int:
+        return milestone(self.states)
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes when the guide gets other spots, or the same in another order."""
+        return short(",".join(str(spot.pk) for spot in self.spots))
+
+    @cached_property
+    def jobs(self) -> dict[str, Any]:
+        return {} if self.is_final else estimates.living_jobs(self.plan_id)
+
+    @cached_property
+    def provider(self) -> Provider | None:
+        """Whose limits the missing pictures wait for."""
+        return estimates.find_provider() if self.jobs else None
+
+    @cached_property
+    def waits(self) -> dict[str, Wait]:
+        return estimates.waits_for(self.jobs, self.provider)
+
+    @cached_property
+    def estimates(self) -> dict[str, Estimate]:
+        return estimates.estimate(self.plan_id, self.jobs, self.waits, self.provider)
+
+    @property
+    def seconds(self) -> int | None:
+        """Until the last picture is there; None when nobody can know."""
+        return estimates.together(self.estimates.values())
+
+    @property
+    def poll_after(self) -> int | None:
+        """Seconds after which it is worth while to look again; None: never."""
+        if self.is_final:
+            return None
+        known = [each.seconds for each in self.estimates.values() if each.seconds is not None]
+        wanted = ceil(min(known) / 2) if known else POLL_WITHOUT_ESTIMATE
+        return min(max(wanted, SOONEST_POLL), LATEST_POLL)
+
+    @cached_property
+    def etag(self) -> str:
+        """Weak: position and seconds may differ between two answers that are called the same."""
+        facts: list[Any] = [self.plan_id, get_language(), self.is_final]
+        for spot in self.spots:
+            wait = self.waits.get(spot.spot_name)
+            until = wait and wait.until and wait.until.strftime("%Y-%m-%d %H:%M")
+            facts.append([spot.pk, spot.spot_name, spot.picture_state, spot.image_status])
+            facts.append([spot.image_url, wait and wait.reason, until])
+        digest = hashlib.sha256(json.dumps(facts).encode(errors="replace")).hexdigest()
+        return f'W/"{digest[:32]}"'
+
+    @cached_property
+    def time_left(self) -> str:
+        """The seconds in words, rough as they are; empty when nobody can know."""
+        if not self.loading:
+            return ""
+        reasons = {wait.reason for wait in self.waits.values()}
+        if self.seconds is None and reasons == {Reason.PAUSED}:
+            return _("painting is paused for now")
+        return time_left(self.seconds)
+
+    @property
+    def left_code(self) -> str:
+        return short(self.time_left)
+
+
+def find_status(plan_id: str) -> GuideStatus | None:
+    """How far the guide is; None when there is no such guide."""
+    try:
+        names.validate_plan_id(plan_id)  # a database may choke on what can't be an id
+    except ValidationError:
+        return None
+    found = GuideStatus(plan_id)
+    return found if found.spots or Guide.objects.filter(pk=plan_id).exists() else None
+
+
+def letter(spot: SpotDetail) -> str:
+    """Of ready, loading, failed or none."""
+    return spot.picture_state[0]
+
+
+def milestone(states: str) -> int:
+    """Quarters of the way: worth a word to somebody who listens to the page."""
+    return 4 * (len(states) - states.count("l")) // len(states) if states else 4
+
+
+def short(text: str) -> str:
+    return f"{zlib.crc32(text.encode()):08x}"
+
+
+def time_left(seconds: int | None) -> str:
+    if seconds is None:
+        return ""
+    if seconds <= 20:
+        return _("a few seconds left")
+    if seconds < 60:
+        return _("less than a minute left")
+    minutes = ceil(seconds / 60)
+    if minutes > 60:
+        return _("more than an hour left")
+    return ngettext("about %(minutes)d minute left", "about %(minutes)d minutes left", minutes) % {
+        "minutes": minutes
+    }

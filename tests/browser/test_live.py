@@ -1,0 +1,201 @@
+"""A page left open: it follows the pictures at their pace, and never claims what isn't so."""
+
+import os
+
+import pytest
+
+from guides import services
+from guides.models import Guide, SpotDetail, SpotImage, SpotImageJob
+from jobs import providers, queue
+from jobs.models import Attempt, Outcome, Status
+from jobs.outcomes import End
+from tests.browser.test_pages import PATIENCE, WATCH_FOR_MOVES
+from tests.browser.visitor import needs_chromium
+from tests.guides.painting import claim, give_up, paint
+from tests.jobs import processes
+from tests.jobs.processes import wait_until
+
+pytestmark = needs_chromium
+start = processes.start
+
+NAMES = [f"Spot {n}" for n in range(10)]
+# Twenty times faster, and tells what it would have waited.
+HURRY = """
+    window.waits = [];
+    const wait = window.setTimeout;
+    window.setTimeout = (call, ms, ...more) => {
+        if (ms >= 1500) window.waits.push(ms);
+        return wait(call, ms >= 1500 ? ms / 20 : ms, ...more);
+    };
+"""
+SHOWN_AND_AWAITED = """() => ["img.painted", "[aria-busy=true]"].map(
+    each => document.querySelectorAll(each).length)"""
+HIDE = """hidden => {
+    Object.defineProperty(document, "hidden", {value: hidden, configurable: true});
+    document.dispatchEvent(new Event("visibilitychange"));
+}"""
+
+
+@pytest.fixture
+def guide(transactional_db, pictures):
+    return services.save_guide(
+        Guide(plan_id="kyoto", title="Kyoto", destination="Japan"),
+        [SpotDetail(spot_name=name, description=f"All about {name}.") for name in NAMES],
+    )
+
+
+@pytest.fixture
+def hurry(visit):
+    """Open a page whose timers run fast."""
+
+    def hurry(path="/guides/kyoto/"):
+        page = visit("about:blank")
+        page.add_init_script(HURRY)
+        page.polls = []
+        page.on(
+            "request",
+            lambda request: page.polls.append(request.url) if "/images/" in request.url else None,
+        )
+        page.goto(path)
+        return page
+
+    return hurry
+
+
+def paint_alike(*names):
+    """Their jobs succeed with the same picture: a test need not wait for ten."""
+    known = SpotImage.objects.first()
+    if known is None:
+        paint(*names)
+        return
+    queue.settle([End(job, Outcome.SUCCEEDED, result=known.as_picture()) for job in claim(names)])
+
+
+def waits(page, count):
+    page.wait_for_function(f"() => window.waits.length >= {count}", timeout=PATIENCE)
+    return page.evaluate("window.waits")
+
+
+def test_ten_pictures_arrive_and_move_nothing(guide, hurry):
+    page = hurry()
+    page.evaluate("window.same = true")
+    page.evaluate(WATCH_FOR_MOVES)
+    bar = page.locator("progress")
+    assert bar.evaluate("bar => [bar.value, bar.max]") == [0, 10]
+
+    for ready in (1, 3, 6, 10):
+        paint_alike(*NAMES[:ready])  # those before are painted already
+        arrived = f"() => document.querySelectorAll('img.painted').length === {ready}"
+        page.wait_for_function(arrived, timeout=PATIENCE)
+        assert bar.evaluate("bar => bar.value") == ready
+
+    assert page.get_by_role("status").inner_text() == "10 pictures"
+    assert page.locator("[aria-busy=true], .progress-going").count() == 0
+    assert page.evaluate("window.same")
+    assert page.evaluate("window.moved") == 0
+
+
+def test_a_page_asks_seldom_while_nothing_changes_and_soon_when_something_does(guide, hurry):
+    page = hurry()
+
+    quiet = waits(page, 8)
+    paint("Spot 0")
+    page.get_by_role("img", name="Picture of Spot 0").wait_for(timeout=PATIENCE)
+    after = waits(page, page.evaluate("window.waits.length"))
+
+    assert quiet[0] < 2_500
+    assert quiet[5] > 2.5 * quiet[0]
+    assert max(quiet) < 17_000
+    assert min(after[8:]) < 2_500
+
+
+def test_a_hidden_page_asks_nothing_and_looks_at_once_when_it_is_back(guide, hurry):
+    page = hurry()
+    waits(page, 2)
+
+    page.evaluate(HIDE, True)
+    page.wait_for_timeout(300)  # what was under way may end
+    asked = len(page.polls)
+    page.wait_for_timeout(1_500)  # as long as thirty seconds
+    assert len(page.polls) == asked
+
+    paint("Spot 0")
+    page.evaluate(HIDE, False)
+    page.get_by_role("img", name="Picture of Spot 0").wait_for(timeout=PATIENCE)
+
+
+def test_a_page_goes_on_when_the_server_is_back(guide, hurry, forgive):
+    page = hurry()
+    waits(page, 1)
+
+    page.route("**/images/**", lambda route: route.abort())
+    asked = len(page.polls)
+    page.wait_for_function(
+        f"() => window.waits.length >= {page.evaluate('window.waits.length') + 3}"
+    )
+    assert len(page.polls) > asked
+    page.unroute("**/images/**")
+    page.route("**/images/**", lambda route: route.fulfill(status=502, body="restarting"), times=2)
+    paint("Spot 0")
+
+    page.get_by_role("img", name="Picture of Spot 0").wait_for(timeout=PATIENCE)
+    assert max(page.evaluate("window.waits")) < 34_000
+    forgive(page, "Failed to load resource", "Response Status Error Code 502", "htmx:")
+
+
+def test_a_page_says_what_is_known_of_a_pause(guide, visit):
+    providers.pause("painter", "out of blue")
+
+    page = visit("/guides/kyoto/")
+
+    page.get_by_text("painting is paused for now").wait_for()
+
+
+def test_a_worker_is_killed_and_the_page_never_lies(guide, start, hurry, monkeypatch, pictures):
+    monkeypatch.setitem(os.environ, "PICTURES_FOLDER", str(pictures.location))
+    monkeypatch.setitem(os.environ, "ANSWERS_FOLDER", f"{pictures.location}/answers")
+    monkeypatch.setitem(os.environ, "PAINTER_SECONDS", "0.5")
+    guide.spots.filter(spot_name__in=NAMES[6:]).delete()  # six are enough to be in the middle of
+    page = hurry()
+    first = start("--jobs", "guides.SpotImageJob", slots=3)
+    page.locator("img.painted").first.wait_for(timeout=60_000)
+    wait_until(lambda: SpotImageJob.objects.filter(status=Status.PROCESSING).exists())
+
+    first.kill()
+
+    shown, awaited = page.evaluate(SHOWN_AND_AWAITED)
+    assert shown > 0
+    assert awaited > 0
+    assert shown + awaited == 6
+    start("--jobs", "guides.SpotImageJob", slots=3)
+    page.wait_for_function(
+        "() => document.querySelectorAll('img.painted').length === 6", timeout=60_000
+    )
+    assert page.locator("[aria-busy=true]").count() == 0
+    assert SpotDetail.objects.exclude(image_url="").count() == 6
+    assert Attempt.objects.filter(outcome="lost").exists()
+    assert Attempt.objects.filter(outcome="succeeded").count() == 6
+
+
+def test_the_first_look_weighs_less_than_100_kilobytes(guide, visit):
+    page = visit("about:blank")
+    answers = []
+    page.on("response", lambda answer: answers.append(answer))
+    page.goto("/guides/kyoto/")
+    page.wait_for_load_state("networkidle")
+
+    weight = sum(len(answer.body()) for answer in answers if "/images/" not in answer.url)
+
+    assert weight < 100_000
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_progress_can_be_seen_on_a_phone(guide, visit, scheme):
+    paint("Spot 0")
+    give_up("Spot 1")
+    page = visit("/guides/kyoto/", viewport={"width": 360, "height": 740}, color_scheme=scheme)
+
+    assert page.get_by_text("1 of 10 pictures ready").first.is_visible()
+    box = page.locator("progress").bounding_box()
+    assert 200 < box["width"] <= 360
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360

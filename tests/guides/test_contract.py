@@ -1,0 +1,162 @@
+"""openapi.json tells the truth: real answers of every endpoint are held against it."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.db.models.functions import Now
+
+from guides import api, incoming, limits
+from guides.models import SpotImageJob
+from guides.styles import PictureStyle
+from tests.guides.conftest import save_guide
+from tests.guides.painting import claim, give_up, paint
+from tests.guides.schema import API, faults
+from tests.guides.test_estimates import have_worker, remember
+
+pytestmark = pytest.mark.django_db
+
+TOKEN = {"Authorization": "Bearer a secret"}
+SCHEMAS = API["components"]["schemas"]
+
+
+@pytest.fixture(autouse=True)
+def token(settings):
+    settings.API_TOKEN = "a secret"
+
+
+def described(path, method, answer):
+    operation = API["paths"][path][method]
+    response = operation["responses"][str(answer.status_code)]
+    assert answer.headers["Content-Type"] == "application/json"
+    assert (
+        faults(json.loads(answer.getvalue()), response["content"]["application/json"]["schema"])
+        == []
+    )
+    assert all(name in answer.headers for name in response.get("headers", {}))
+
+
+def test_a_status_in_all_its_conditions_is_as_described(client, pictures):
+    save_guide("Gate", "Pond", "Fog", "Hill", "Lake")
+    paint("Gate")
+    give_up("Fog")
+    free = {"locked_at": None, "locked_by": None, "lease_expires_at": None}
+    SpotImageJob.objects.filter(spot_name="Hill").update(status="queued", **free)
+    later = Now() + timedelta(hours=1)
+    SpotImageJob.objects.filter(spot_name="Lake").update(status="queued", run_after=later, **free)
+    remember(5)
+    have_worker()
+
+    answer = client.get("/api/guides/kyoto/status/")
+
+    described("/api/guides/{plan_id}/status/", "get", answer)
+    spots = answer.json()["spots"]
+    assert {spot["picture_state"] for spot in spots} == {"ready", "failed", "loading"}
+    assert {spot["waits_for"] and spot["waits_for"]["reason"] for spot in spots} == {
+        None,
+        "turn",
+        "retry",
+    }
+
+
+def test_an_unchanged_status_is_as_described(client):
+    save_guide("Gate")
+    claim(["Gate"])
+    etag = client.get("/api/guides/kyoto/status/").headers["ETag"]
+
+    answer = client.get("/api/guides/kyoto/status/", headers={"If-None-Match": etag})
+
+    described_304 = API["paths"]["/api/guides/{plan_id}/status/"]["get"]["responses"]["304"]
+    assert answer.status_code == 304
+    assert all(name in answer.headers for name in described_304["headers"])
+
+
+@pytest.mark.parametrize("method", ["get", "put"])
+def test_a_refused_look_is_as_described(client, method):
+    answer = getattr(client, method)("/api/guides/unknown/status/")
+
+    described("/api/guides/{plan_id}/status/", "get", answer)
+
+
+GUIDE = {
+    "plan_id": "kyoto",
+    "title": "Kyoto",
+    "destination": "Japan",
+    "summary": "Gates\nand ponds.",
+    "picture_style": "ink",
+    "spots": [{"name": "Gate", "description": "Red.", "tags": ["shrine"]}, {"name": "Pond"}],
+}
+
+
+def hand_over(client, body, headers=TOKEN, content_type="application/json"):
+    return client.post("/api/guides/", body, content_type=content_type, headers=headers)
+
+
+def test_a_guide_handed_over_is_as_described(client):
+    assert faults(GUIDE, SCHEMAS["Guide"]) == []
+
+    answers = [hand_over(client, GUIDE), hand_over(client, GUIDE)]
+    answers.append(hand_over(client, {**GUIDE, "title": "Another"}))
+
+    assert [answer.status_code for answer in answers] == [201, 200, 200]
+    for answer in answers:
+        described("/api/guides/", "post", answer)
+
+
+@pytest.mark.parametrize(
+    ("status", "request_"),
+    [
+        (400, {"body": {"spots": [{"name": 3}, {"x": "y"}]}}),
+        (400, {"body": "{", "content_type": "application/json"}),
+        (401, {"body": GUIDE, "headers": {}}),
+        (413, {"body": {"title": "x" * limits.MOST_BYTES}}),
+        (415, {"body": "title=Kyoto", "content_type": "application/x-www-form-urlencoded"}),
+    ],
+)
+def test_a_refused_guide_is_as_described(client, status, request_):
+    answer = hand_over(client, **request_)
+
+    assert answer.status_code == status
+    described("/api/guides/", "post", answer)
+
+
+def test_a_closed_door_is_as_described(client, settings):
+    settings.API_TOKEN = ""
+
+    described("/api/guides/", "post", hand_over(client, GUIDE))
+    described("/api/guides/", "post", client.delete("/api/guides/"))
+
+
+def test_a_fault_of_ours_is_as_described(client, monkeypatch):
+    client.raise_request_exception = False
+    monkeypatch.setattr("guides.services.put_guide", lambda *_: 1 / 0)
+    monkeypatch.setattr("guides.api.find_status", lambda *_: 1 / 0)
+
+    described("/api/guides/", "post", hand_over(client, GUIDE))
+    described("/api/guides/{plan_id}/status/", "get", client.get("/api/guides/kyoto/status/"))
+
+
+def test_the_description_is_served(client):
+    described("/api/openapi.json", "get", client.get("/api/openapi.json"))
+    assert json.loads(client.get("/api/openapi.json").getvalue()) == API
+    described("/api/openapi.json", "get", client.post("/api/openapi.json"))
+
+
+@pytest.mark.parametrize("name", ["Status", "Spot", "Wait", "Handover"])
+def test_no_field_of_an_answer_is_ever_left_out(name):
+    assert SCHEMAS[name]["required"] == list(SCHEMAS[name]["properties"])
+    assert SCHEMAS[name]["additionalProperties"] is False
+
+
+def test_the_description_knows_the_same_fields_limits_and_styles_as_the_code():
+    guide, spot = SCHEMAS["Guide"]["properties"], SCHEMAS["NewSpot"]["properties"]
+
+    assert guide.keys() == incoming.GUIDE_FIELDS
+    assert spot.keys() == incoming.SPOT_FIELDS
+    assert guide["spots"]["maxItems"] == limits.MOST_SPOTS
+    assert guide["title"]["maxLength"] == limits.LONGEST_TITLE
+    assert guide["summary"]["maxLength"] == limits.LONGEST_SUMMARY
+    assert spot["description"]["maxLength"] == limits.LONGEST_DESCRIPTION
+    assert spot["tags"]["maxItems"] == limits.MOST_TAGS
+    assert guide["picture_style"]["enum"] == PictureStyle.values
+    assert list(SCHEMAS["Status"]["properties"]["counts"]["properties"]) == ["total", *api.STATES]

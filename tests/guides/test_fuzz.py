@@ -1,0 +1,123 @@
+"""Nobody can type an address, a form or a guide that ends in an error of ours."""
+
+import json
+import os
+import random
+import string
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import get_resolver
+
+from guides.models import SpotDetail
+from tests.guides.conftest import save_guide
+
+pytestmark = pytest.mark.django_db
+
+REQUESTS = int(os.environ.get("FUZZ_REQUESTS", "300"))  # to every address; 1,000 take a minute
+METHODS = ["GET"] * 12 + ["HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"]
+ODD = [
+    *("", "0", "-1", "\x00", "%00", "%", "..", "../..", "'", '"', "<script>", "日本", "\U0001f5fb"),
+    *("9" * 30, "x" * 3_000, "true", "null", "[]", "{}", "\r\nX: y", "\ufffe", "e\u0301", "1e999"),
+    *("kyoto", "new", "r", "l", " ", "\t", "Bearer", "W/", '"', "*", "pictures", "ab" * 32),
+]
+WORDS = [
+    *("page", "spots", "states", "left", "q", "o", "p", "next", "title", "name", "picture_style"),
+    *("plan_id", "status", "status__exact", "_changelist_filters", "e", "csrfmiddlewaretoken"),
+]
+HEADERS = ["If-None-Match", "If-Modified-Since", "Accept-Language", "Authorization", "HX-Request"]
+PATHS = [
+    *("/", "/guides/new/", "/guides/{}/", "/guides/{}/images/", "/guides/kyoto/images/"),
+    *("/guides/{}/spots/{}/image/", "/pictures/{}/{}.webp", "/favicon.ico", "/api/", "/api/{}"),
+    *("/api/openapi.json", "/api/guides/", "/api/guides/{}/status/", "/{}", "/admin/{}"),
+    *("/api/guides/kyoto/status/", "/guides/kyoto/", "/admin/login/"),
+    *("/admin/guides/guide/", "/admin/guides/spotimagejob/"),
+]
+
+
+class Fuzz(random.Random):
+    def text(self):
+        kind = self.random()
+        if kind < 0.6:
+            return self.choice(ODD)
+        if kind < 0.8:
+            return "".join(self.choices(string.printable, k=self.randint(1, 30)))
+        return "".join(chr(self.randrange(0x2FFF)) for _ in range(self.randint(1, 10)))
+
+    def header(self):
+        return "".join(c for c in self.text()[:200] if " " <= c <= "ÿ")
+
+    def json(self, depth=3):
+        kind = self.randrange(7 if depth else 5)
+        if kind == 5:
+            return [self.json(depth - 1) for _ in range(self.randrange(4))]
+        if kind == 6:
+            names = ["title", "spots", "name", "plan_id", "tags", "description", self.text()]
+            return {name: self.json(depth - 1) for name in names if self.random() < 0.6}
+        return [None, True, self.randrange(-(10**20), 10**20), self.random(), self.text()][kind]
+
+    def guide(self):
+        guide = {"plan_id": "kyoto", "title": "Kyoto", "spots": [{"name": "Gate"}]}
+        for _ in range(self.randrange(3)):
+            guide[self.choice([*guide, "summary", "picture_style", self.text()])] = self.json()
+        return guide
+
+    def request(self, path):
+        method = self.choice(METHODS)
+        path = path.format(self.text(), self.text())
+        if self.random() < 0.7:
+            query = {self.choice(WORDS): self.text() for _ in range(self.randrange(4))}
+        else:
+            query = self.text()
+        body, content_type = self.body()
+        headers = {self.choice(HEADERS): self.header() for _ in range(self.randrange(3))}
+        if self.random() < 0.7:
+            headers["Authorization"] = "Bearer a secret"
+        return method, path, query, body, content_type, headers
+
+    def body(self):
+        kind = self.randrange(4)
+        if kind == 0:
+            return json.dumps(self.guide()), "application/json"
+        if kind == 1:
+            return self.text(), self.choice(["application/json", "text/plain", self.header()])
+        if kind == 2:
+            return b"\xff\x00" + self.randbytes(20), "application/x-www-form-urlencoded"
+        pairs = [f"{self.choice(WORDS)}={self.text()}" for _ in range(4)]
+        return "&".join(pairs), "application/x-www-form-urlencoded"
+
+
+@pytest.fixture(params=[None, "staff"])
+def somebody(request):
+    client = Client(raise_request_exception=True)
+    if request.param:
+        client.force_login(User.objects.create_superuser("operator"))
+    return client
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_no_request_is_our_fault(path, somebody, settings, pictures):
+    settings.API_TOKEN = "a secret"
+    save_guide("Gate", "Pond")
+    SpotDetail.objects.filter(spot_name="Pond").update(image_url="https://[x/a.jpg")
+    fuzz = Fuzz(path)  # the same requests every time
+    is_slow = path.startswith("/admin/guides/")
+    for _ in range(REQUESTS // 10 if is_slow else REQUESTS // 2):  # as many again by somebody else
+        method, target, query, body, content_type, headers = fuzz.request(path)
+
+        if isinstance(query, dict):
+            options = {"query_params": query}
+        else:
+            options = {"QUERY_STRING": query.encode(errors="replace").decode("latin-1")}
+        answer = somebody.generic(method, target, body, content_type, headers=headers, **options)
+
+        assert answer.status_code < 500, (method, target, query, body, headers)
+
+
+def test_every_address_is_tried():
+    shapes = {shape.replace("{}", "1") for shape in PATHS}
+    for pattern in get_resolver("guides.urls").url_patterns:
+        assert any(
+            pattern.resolve(shape[1:]) for shape in shapes | {f"/pictures/{'ab' * 32}/480.webp"}
+        )
