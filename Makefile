@@ -43,10 +43,11 @@ bench: $(READY) .env ## Measure the queue, its peers, and the way to a picture
 	@$(BIN)/python -m bench
 	@$(BIN)/python -m bench.pictures
 	@$(BIN)/python -m bench.pages
+	@$(BIN)/python -m bench.console
 
 .PHONY: screenshots
 screenshots: $(READY) .env ## Make docs/images anew; needs chromium and fonts-noto-cjk
-	@$(BIN)/pytest -n 0 tests/browser/screenshots.py
+	@$(BIN)/pytest -n 0 tests/browser/screenshots.py tests/browser/screenshots_console.py
 
 .PHONY: messages
 messages: $(READY) .env ## Collect the texts to translate and compile the catalogue; needs gettext

@@ -1,8 +1,11 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from jobs.admin import dashboard
+
 urlpatterns = [
     path("", include("guides.urls")),
+    path("admin/console/", admin.site.admin_view(dashboard.fragment), name="console"),
     path("admin/", admin.site.urls),
 ]
 

@@ -1,6 +1,22 @@
+from typing import Any
+
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
 
 
 class GuidesConfig(AppConfig):
     name = "guides"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        post_migrate.connect(grant_guides, sender=self)
+
+
+def grant_guides(using: str, **_: Any) -> None:
+    """Operators see the guides and choose among their pictures; editing them is another trade."""
+    from guides.models import Guide, SpotDetail, SpotImage
+    from jobs import roles
+
+    seen = {Guide: ("view",), SpotDetail: ("view",), SpotImage: ("view",)}
+    roles.grant(roles.OPERATORS, {**seen, SpotImage: ("view", "change")}, using)
+    roles.grant(roles.VIEWERS, seen, using)

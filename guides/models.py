@@ -318,6 +318,13 @@ class SpotImageJob(Job):
             # Asking twice is harmless: the second request meets the first.
             models.UniqueConstraint(fields=["plan_id", "spot_name"], name="one_image_job_per_spot"),
         ]
+        indexes = [
+            *Job.Meta.indexes,
+            # The search for a spot by the beginning of its name, whatever the collation.
+            models.Index(
+                fields=["spot_name"], name="spotimagejob_spot", opclasses=["text_pattern_ops"]
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.spot_name} ({self.plan_id})"

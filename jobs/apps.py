@@ -8,6 +8,8 @@ class JobsConfig(AppConfig):
 
     def ready(self) -> None:
         from jobs import checks  # noqa: F401 (registers itself)
+        from jobs.roles import make_groups
         from jobs.tables import tune
 
         post_migrate.connect(tune)
+        post_migrate.connect(make_groups)

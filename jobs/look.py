@@ -10,8 +10,11 @@ from jobs.models import Job, Worker
 Answers = dict[tuple[type[Job], str], object]
 
 
-def ask(models: Iterable[type[Job]], worker: str) -> Answers:
-    """Of each model: is a job due, is a suspect due, and has a lease expired?"""
+def ask(models: Iterable[type[Job]], worker: str) -> tuple[Answers, bool]:
+    """Of each model: is a job due, is a suspect due, and has a lease expired?
+
+    And has a person asked this worker to stop?
+    """
     questions: dict[tuple[type[Job], str], Subquery] = {}
     for model in models:
         due = model.objects.due()
@@ -20,10 +23,11 @@ def ask(models: Iterable[type[Job]], worker: str) -> Answers:
         questions[model, "suspect"] = Exists(due.suspect())
         questions[model, "expired"] = Exists(model.objects.expired())
     if not questions:
-        return {}
+        return {}, False
     with database.short_transaction():
         me = Worker.objects.filter(name=worker).order_by()
-        answers = me.values_list(*questions.values()).first()
+        row = me.values_list(*questions.values(), "asked_to_stop").first()
     # Before its first beat a worker has no row: then it is worth a try.
     unknown = [what != "suspect" for _, what in questions]
-    return dict(zip(questions, answers or unknown, strict=True))
+    *answers, should_stop = row or (*unknown, False)
+    return dict(zip(questions, answers, strict=True)), bool(should_stop)

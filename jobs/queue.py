@@ -7,12 +7,13 @@ expects (status, epoch), and only then writes; hooks and history in the same tra
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import nullcontext
 from datetime import timedelta
 from typing import Any, TypeVar
 from uuid import UUID
 
 from django.db import DatabaseError, Error, OperationalError
-from django.db.models import F, Q, QuerySet
+from django.db.models import Case, F, Q, QuerySet, SmallIntegerField, When
 from django.db.models.functions import Now
 
 from jobs import database, history, hooks, ledger, outcomes, providers, wakeup
@@ -33,6 +34,9 @@ MOVES: Mapping[Status, Collection[Status]] = {
 }
 NOT_HELD = {"locked_at": None, "locked_by": None, "lease_expires_at": None}
 CHUNK = 500
+FIRST_IN_LINE = -32_768  # the smallest priority there is
+
+Note = Callable[[list[Any]], None]  # is told, in the transaction of the move, which jobs moved
 
 
 def _move(jobs: QuerySet[Any], to: Status, **columns: Any) -> int:
@@ -274,24 +278,43 @@ def rescue(model: type[Job], spared: Collection[UUID] = ()) -> list[End]:
 
 
 def cancel(
-    jobs: QuerySet[JobT], reason: str = "Canceled by a person.", by: object = "somebody"
+    jobs: QuerySet[JobT],
+    reason: str = "Canceled by a person.",
+    by: object = "somebody",
+    note: Note | None = None,
 ) -> tuple[int, int]:
     """Cancel what has not ended; returns how many were canceled and how many left alone."""
     canceled = left_alone = 0
     for chunk in _chunks(jobs):
         ends = [End(job, Outcome.CANCELED, error=Cancel(reason)) for job in chunk]
-        missed = settle(ends, expected=_living, wait=True)
+        with database.short_transaction() if note else nullcontext():
+            missed = settle(ends, expected=_living, wait=True)
+            if note:
+                note([end.job for end in ends if end not in missed])
         canceled += len(ends) - len(missed)
         left_alone += len(missed)
     log.info("%s canceled by %s: %d", jobs.model._meta.label, by, canceled)
     return canceled, left_alone
 
 
-def requeue(jobs: QuerySet[JobT], by: object = "somebody") -> tuple[int, int]:
-    """Give ended jobs a new start; returns how many were queued and how many left alone."""
+def requeue(
+    jobs: QuerySet[JobT],
+    by: object = "somebody",
+    *,
+    origins: Collection[Status] = ENDED,
+    first: bool = False,
+    note: Note | None = None,
+) -> tuple[int, int]:
+    """Give ended jobs a new start; returns how many were queued and how many left alone.
+
+    Only those whose status is among `origins` when their rows are locked. With `first` they
+    are the next to be claimed.
+    """
     requeued = total = 0
+    priority = FIRST_IN_LINE if first else USUAL_PRIORITY
     for chunk in _chunks(jobs):
-        requeued += _requeue(jobs.model, [job.id for job in chunk])
+        ids = [job.id for job in chunk]
+        requeued += _requeue(jobs.model, ids, origins, note, priority=priority)
         total += len(chunk)
     if requeued:
         wakeup.announce()
@@ -299,10 +322,24 @@ def requeue(jobs: QuerySet[JobT], by: object = "somebody") -> tuple[int, int]:
     return requeued, total - requeued
 
 
-def _requeue(model: type[Job], ids: list[UUID], *, hook: bool = True) -> int:
+# Who was once let go first in line does not stay there for ever.
+USUAL_PRIORITY = Case(
+    When(priority=FIRST_IN_LINE, then=0), default=F("priority"), output_field=SmallIntegerField()
+)
+
+
+def _requeue(
+    model: type[Job],
+    ids: list[UUID],
+    origins: Collection[Status],
+    note: Note | None,
+    *,
+    hook: bool = True,
+    **columns: Any,
+) -> int:
     try:
         with database.short_transaction():
-            ended = model.objects.with_ids(ids).filter(status__in=ENDED)
+            ended = model.objects.with_ids(ids).filter(status__in=set(origins) & set(ENDED))
             rows = list(ended.order_by("id").select_for_update())
             _move(
                 model.objects.with_ids([job.id for job in rows]),
@@ -312,17 +349,20 @@ def _requeue(model: type[Job], ids: list[UUID], *, hook: bool = True) -> int:
                 interruptions=0,
                 run_after=Now(),
                 unavailable_since=None,
+                **columns,
             )
             ledger.excuse(job.id for job in rows)
             for job in rows:
                 if hook:
                     hooks.call(job, "on_requeue")
+            if note:
+                note(rows)
         return len(rows)
     except HookRaised as raised:
         if len(ids) > 1:
-            return sum(_requeue(model, [id]) for id in ids)
+            return sum(_requeue(model, [id], origins, note, **columns) for id in ids)
         log.error("on_requeue raised in %s; it moves without the hook", ids, exc_info=raised.error)
-        return _requeue(model, ids, hook=False)
+        return _requeue(model, ids, origins, note, hook=False, **columns)
 
 
 def _chunks(jobs: QuerySet[JobT]) -> Iterator[list[JobT]]:

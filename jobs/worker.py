@@ -109,6 +109,7 @@ class Worker:
                 self.settle()
                 if not self.stop_requests:
                     self.look()
+                if not self.stop_requests:
                     self.claim()
             self.outage.over()
         except Error as error:
@@ -236,7 +237,11 @@ class Worker:
             return
         self.look_at = now + self.poll * random.uniform(1, 1.25)
         self.looked = True
-        found = look.ask(self.models, self.name)
+        found, should_stop = look.ask(self.models, self.name)
+        if should_stop:
+            log.info("A person has asked this worker to stop.")
+            self.stop()
+            return
         due = [model for model in self.models if found[model, "due"]]
         self.hungry.update(due)
         waits = {model: waiting.closed_for(model) for model in due}

@@ -79,7 +79,8 @@ def deepen(later: int, finished: int) -> None:
 
 def look() -> None:
     """Ask what every worker asks once a second: due, suspect or abandoned jobs?"""
-    if any(question.ask([BenchJob], idle_worker()).values()):
+    found, _ = question.ask([BenchJob], idle_worker())
+    if any(found.values()):
         raise RuntimeError("There was something to do.")
 
 

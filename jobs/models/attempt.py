@@ -45,6 +45,10 @@ class Attempt(models.Model):
             models.UniqueConstraint(fields=["job_id", "epoch"], name="one_end_per_claim"),
             models.CheckConstraint(name="attempt_outcome", condition=Q(outcome__in=Outcome.values)),
         ]
+        indexes: ClassVar = [
+            # How many of a kind ended how, and how long they took, lately.
+            models.Index(fields=["kind", "outcome", "ended_at"], name="attempt_recent"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.job_id}, epoch {self.epoch}: {self.outcome}"

@@ -31,6 +31,12 @@ class CallQuerySet(models.QuerySet["Call"]):
         overdue = Q(state=State.INTENT, deadline__lt=Now() - OVERDUE)
         return self.filter(Q(state=State.UNKNOWN) | overdue)
 
+    def mark_seen(self) -> int:
+        """A person has looked into these, so they are no news, and no reason to stop asking."""
+        return self.unknown().update(excused=True)
+
+    mark_seen.alters_data = True  # type: ignore[attr-defined]
+
 
 class Call(models.Model):
     """One request to a provider. Money is counted here even if the job was lost meanwhile."""
@@ -81,6 +87,9 @@ class Call(models.Model):
             models.Index(fields=["job_id", "epoch"], name="call_job"),
             # What a provider was asked lately.
             models.Index(fields=["provider", "started_at"], name="call_recent"),
+            # The lists of operators: all, and those in one state.
+            models.Index(fields=["started_at"], name="call_started"),
+            models.Index(fields=["state", "started_at"], name="call_state_started"),
             # Those that a person may want to see; few.
             models.Index(fields=["started_at"], name="call_unknown", condition=Q(state="unknown")),
         ]

@@ -129,6 +129,16 @@ class Job(models.Model):
                 name="%(class)s_suspect",
                 condition=Q(status="queued", interruptions__gte=MAX_INTERRUPTIONS - 1),
             ),
+            # Lists of ended jobs, newest first, and counts of them. Written once per job.
+            models.Index(
+                fields=["status", "id"], name="%(class)s_ended", condition=Q(status__in=ENDED)
+            ),
+            # Failures by kind: which kinds there are, how many of each, and the list of one.
+            models.Index(
+                fields=["error_kind", "id"],
+                name="%(class)s_failures",
+                condition=Q(status="failed"),
+            ),
         ]
         constraints: ClassVar = [
             models.CheckConstraint(

@@ -18,6 +18,9 @@ class Worker(models.Model):
     running = models.IntegerField(_("running"), db_default=0)
     version = models.TextField(_("version"))
     draining = models.BooleanField(_("stopping"), db_default=False)
+    asked_to_stop = models.BooleanField(
+        _("asked to stop"), db_default=False, help_text=_("read by the worker at every poll")
+    )
 
     class Meta:
         db_table = "job_workers"

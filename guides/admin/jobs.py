@@ -1,0 +1,91 @@
+"""The jobs that make pictures, each with its picture."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_http_methods
+from unfold.decorators import display
+
+from guides import services
+from guides.admin.shown import small_picture
+from guides.models import SpotDetail, SpotImageJob
+from jobs import audit
+from jobs.admin import JobAdmin
+from jobs.models import ENDED
+
+
+@admin.register(SpotImageJob)
+class SpotImageJobAdmin(JobAdmin):
+    list_display = ["picture", *JobAdmin.list_display]
+    search_help_text = _("id, plan id or beginning of a spot’s name; among failed ones the error")
+    exhibit_template = "admin/guides/exhibit.html"
+    # A picture that is there is not made again by mistake: one asks for a new one.
+    job_actions = tuple(name for name in JobAdmin.job_actions if name != "rerun")
+
+    def search(self, term: str) -> Q:
+        return super().search(term) | Q(plan_id=term) | Q(spot_name__startswith=term)
+
+    def adorn(self, rows: list[Any]) -> None:
+        super().adorn(rows)
+        spots = SpotDetail.objects.filter(
+            guide_id__in=[job.plan_id for job in rows],
+            spot_name__in=[job.spot_name for job in rows],
+        )
+        known = {(spot.guide_id, spot.spot_name): spot for spot in spots}
+        for job in rows:
+            job.spot = known.get((job.plan_id, job.spot_name))
+
+    @admin.display(description=_("picture"))
+    def picture(self, job: Any) -> str:
+        return small_picture(job.spot.srcset if job.spot else "")
+
+    @display(description=_("spot"))  # type: ignore[untyped-decorator]
+    def subject(self, job: Any) -> str:
+        return format_html("{} <span class='tc-quiet'>{}</span>", job.spot_name, job.plan_id)
+
+    def exhibit(self, request: HttpRequest, job: SpotImageJob) -> dict[str, Any]:
+        ask = {"title": _("New picture"), "link": self.address_of(job)}
+        may_ask = self.may(request, "change") and job.status in ENDED
+        return {"spot": job.spots().first(), "more_buttons": [ask] if may_ask else []}
+
+    # A new picture: pays again, on purpose
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(require_http_methods(["GET", "POST"])(self.new_picture))
+        name = "guides_spotimagejob_new_picture"
+        return [path("<path:object_id>/new-picture/", view, name=name), *super().get_urls()]
+
+    def address_of(self, job: SpotImageJob) -> str:
+        return reverse("admin:guides_spotimagejob_new_picture", args=[job.pk])
+
+    def new_picture(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Say first what it costs; then, by POST, ask for it."""
+        job = self.object_or_refuse(request, object_id, "change")
+        if request.method != "POST":
+            context = {
+                **self.admin_site.each_context(request),
+                "title": _("New picture"),
+                "opts": self.opts,
+                "job": job,
+                "price": services.price_of(1),
+                "is_free": job.status in ENDED,
+                "back": self.page_of(job),
+            }
+            return TemplateResponse(request, "admin/guides/new_picture.html", context)
+        jobs: Any = SpotImageJob.objects.filter(pk=job.pk)
+        asked, left_alone = services.request_new_pictures(jobs, by=request.user)
+        if asked:
+            audit.note(request.user, [job], gettext_noop("Asked for a new picture."))
+            text = gettext("A new picture of %s is on its way; the old one stays until then.")
+            self.message_user(request, text % job.spot_name, messages.SUCCESS)
+        if left_alone:
+            text = gettext("Left alone: a picture of %s is on its way already.") % job.spot_name
+            self.message_user(request, text, messages.WARNING)
+        return HttpResponseRedirect(self.page_of(job))

@@ -1,0 +1,87 @@
+"""A spot and every picture it has had, side by side."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.contrib.admin.utils import unquote
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
+from django.urls import URLPattern, path
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_POST
+
+from guides import services
+from guides.admin.shown import srcset_of, thumbnail
+from guides.models import SpotDetail, SpotImage, SpotImageJob
+from jobs import audit
+from jobs.admin import ReadOnlyAdmin
+
+MOST_VERSIONS = 24
+
+
+@admin.register(SpotDetail)
+class SpotAdmin(ReadOnlyAdmin):
+    list_display = [thumbnail, "spot_name", "guide_id", "image_status"]
+    list_display_links = ["spot_name"]
+    search_fields = ["guide_id__exact"]
+    search_help_text = _("plan id")
+    ordering = ["-id"]
+    sortable_by: list[str] = []
+    change_form_template = "admin/guides/spot.html"
+
+    def get_urls(self) -> list[URLPattern]:
+        use = self.admin_site.admin_view(require_POST(self.use))
+        return [
+            path("<path:object_id>/use/<int:version>/", use, name="guides_spotdetail_use"),
+            *super().get_urls(),
+        ]
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        spot = self.get_object(request, unquote(object_id))
+        context = self.describe(request, spot) if spot else {}
+        response: HttpResponse = super().change_view(
+            request, object_id, form_url, {**context, **(extra_context or {})}
+        )
+        return response
+
+    def describe(self, request: HttpRequest, spot: SpotDetail) -> dict[str, Any]:
+        versions = list(spot.images.order_by("-version")[:MOST_VERSIONS])
+        job = SpotImageJob.objects.filter(
+            plan_id=spot.guide_id,
+            spot_name=spot.spot_name,
+        ).first()
+        return {
+            "spot": spot,
+            "job": job,
+            "versions": [
+                {
+                    "version": each,
+                    "srcset": srcset_of(each),
+                    "src": srcset_of(each).partition(" ")[0],
+                }
+                for each in versions
+            ],
+            "may_use": request.user.has_perm("guides.change_spotimage"),
+            "may_ask": request.user.has_perm("guides.change_spotimagejob"),
+            "log": audit.about(spot)[:20],
+        }
+
+    def use(self, request: HttpRequest, object_id: str, version: int) -> HttpResponse:
+        """Show an older version again."""
+        if not request.user.has_perm("guides.change_spotimage"):
+            raise PermissionDenied
+        spot = get_object_or_404(SpotDetail, pk=unquote(object_id))
+        chosen = get_object_or_404(SpotImage, spot=spot, version=version)
+        services.use_version(chosen)
+        audit.note(request.user, [spot], f"Shows version {version} again.")
+        text = gettext("The page of %(spot)s shows version %(version)s now.")
+        self.message_user(request, text % {"spot": spot, "version": version}, messages.SUCCESS)
+        return HttpResponseRedirect(self.page_of(spot))

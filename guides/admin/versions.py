@@ -1,0 +1,28 @@
+"""Every picture there is or was."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.utils.translation import gettext_lazy as _
+
+from guides.admin.shown import small_picture, srcset_of
+from guides.models import SpotImage
+from jobs.admin import ReadOnlyAdmin
+
+
+@admin.register(SpotImage)
+class SpotImageAdmin(ReadOnlyAdmin):
+    list_display = [
+        *("picture", "spot", "version", "is_current", "asked_by", "provider", "model"),
+        *("cost", "seconds", "created_at"),
+    ]
+    list_display_links = ["spot"]
+    search_fields = ["spot__guide_id__exact"]
+    search_help_text = _("plan id")
+    list_select_related = ["spot"]
+    ordering = ["-id"]
+    sortable_by: list[str] = []
+
+    @admin.display(description=_("picture"))
+    def picture(self, version: Any) -> str:
+        return small_picture(srcset_of(version))

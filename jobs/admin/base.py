@@ -1,0 +1,131 @@
+"""What all pages of the console have in common: they read bounded numbers of rows."""
+
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.contrib.admin.utils import quote, unquote
+from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
+from django.db.models import Model, QuerySet
+from django.http import Http404, HttpRequest
+from django.urls import reverse
+from django.utils.functional import cached_property
+from django.utils.translation import gettext_lazy as _
+from unfold.admin import ModelAdmin
+from unfold.views import ChangeList
+
+from jobs import counting
+
+Rows = QuerySet[Any]
+
+
+class CappedPaginator(Paginator):
+    """Counts no further than 10,000: nobody turns more pages than that."""
+
+    @cached_property
+    def count(self) -> int:
+        return counting.count(self.object_list)  # type: ignore[arg-type]
+
+    @property
+    def num_pages(self) -> int:
+        most = min(self.count, counting.MANY)
+        return max(1, -(-most // self.per_page))
+
+
+class AdornedChangeList(ChangeList):
+    """Lets its admin look up, for all rows of the page at once, what the rows don't know."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        super().get_results(request)
+        self.result_list = list(self.result_list)  # type: ignore[has-type]
+        self.model_admin.adorn(self.result_list)
+
+
+class ReadOnlyAdmin(ModelAdmin):
+    """Rows that others write: seen by who may view or change them, edited by nobody."""
+
+    show_full_result_count = False
+    paginator = CappedPaginator
+    list_per_page = 50
+    list_max_show_all = 0
+    list_filter_submit = True
+    change_list_template = "admin/jobs/change_list.html"
+    actions: Any = []
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self.may(request, "view") or self.may(request, "change")
+
+    def has_act_permission(self, request: HttpRequest) -> bool:
+        """Named in the actions' `permissions`: asked when they are listed and when they run."""
+        return self.may(request, "change")
+
+    def may(self, request: HttpRequest, what: str) -> bool:
+        return request.user.has_perm(f"{self.opts.app_label}.{what}_{self.opts.model_name}")
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return AdornedChangeList
+
+    def adorn(self, rows: list[Any]) -> None:
+        """Give the rows of one page what the list shows of them besides their columns."""
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        actions: dict[str, Any] = super().get_actions(request)
+        actions.pop("delete_selected", None)
+        return actions
+
+    def object_or_refuse(self, request: HttpRequest, object_id: str, what: str) -> Any:
+        """The row a person wants to do something to; refuses who may not."""
+        if not self.may(request, what):
+            raise PermissionDenied
+        row = self.get_object(request, unquote(object_id))
+        if row is None:
+            raise Http404
+        return row
+
+    def page_of(self, row: Model) -> str:
+        return reverse(
+            f"{self.admin_site.name}:{self.opts.app_label}_{self.opts.model_name}_change",
+            args=[quote(row.pk)],
+        )
+
+
+class ByJobAdmin(ReadOnlyAdmin):
+    """Rows about jobs, found by the job's id."""
+
+    search_fields = ["job_id"]  # only so that there is a field for it
+    search_help_text = _("id of a job")
+    sortable_by: list[str] = []  # in any other order than that of an index it would take minutes
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: Rows, search_term: str
+    ) -> tuple[Rows, bool]:
+        if not search_term.strip():
+            return queryset, False
+        id = as_uuid(search_term.strip())
+        return (queryset.filter(job_id=id) if id else queryset.none()), False
+
+
+def as_uuid(text: str) -> UUID | None:
+    """What a person typed, if it is an id."""
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+def list_of(model: type[Model], site: str = "admin") -> str:
+    return reverse(f"{site}:{model._meta.app_label}_{model._meta.model_name}_changelist")
+
+
+def link_to(model: Any, query: dict[str, str]) -> str:
+    return f"{list_of(model)}?{urlencode(query)}" if query else list_of(model)

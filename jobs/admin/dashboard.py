@@ -1,0 +1,173 @@
+"""The admin's first page: what needs a person now, then how everything is going."""
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+from django.utils.formats import date_format, number_format
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET
+
+from jobs import figures, needs
+from jobs.admin import timeline
+from jobs.admin.base import link_to, list_of
+from jobs.admin.failures import failure_lines
+from jobs.admin.workers import COLOURS as WORKER_COLOURS
+from jobs.admin.workers import LABELS, condition
+from jobs.figures import Flow, Model, Timing
+from jobs.models import Call, Provider, Status, Worker
+
+TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="\w+"')
+GREEN, RED = "#16a34a", "#dc2626"
+
+
+@dataclass(frozen=True)
+class StatusCount:
+    status: str
+    label: str
+    number: Any
+    link: str
+
+
+def callback(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
+    """For unfold's DASHBOARD_CALLBACK."""
+    return {**context, "title": _("Dashboard"), **dashboard(request)}
+
+
+@require_GET
+def fragment(request: HttpRequest) -> HttpResponse:
+    """The same again, for a page that is open; 304 if nothing of it has changed."""
+    page = render_to_string("admin/jobs/dashboard.html", dashboard(request), request)
+    unmasked = TOKEN.sub("", page)  # the token is written differently each time
+    etag = f'"{hashlib.sha256(unmasked.encode()).hexdigest()[:32]}"'
+    if request.headers.get("If-None-Match") == etag:
+        response = HttpResponse(status=304)
+    else:
+        response = HttpResponse(page)
+    response["ETag"] = etag
+    response["Cache-Control"] = "private, no-cache"
+    return response
+
+
+def dashboard(request: HttpRequest) -> dict[str, Any]:
+    """What this person may see of it."""
+    situation = needs.Situation.look()
+    models = [model for model in situation.statuses if may_see(request, model)]
+    return {
+        "needs": [
+            {"kind": need.kind, "text": need.text, "link": link_to(need.model, need.query)}
+            for need in needs.needs(situation)
+            if may_see(request, need.model)
+        ],
+        "models": [section(model, situation) for model in models],
+        "providers": situation.providers if may_see(request, Provider) else [],
+        "providers_link": list_of(Provider),
+        "may_pause": request.user.has_perm("jobs.change_provider"),
+        "workers": [describe(each) for each in situation.workers]
+        if may_see(request, Worker)
+        else [],
+        "workers_link": list_of(Worker),
+        "calls_link": link_to(Call, {"seen": "no"}),
+        "now": date_format(situation.now, "TIME_FORMAT"),
+    }
+
+
+def may_see(request: HttpRequest, model: Any) -> bool:
+    """Only what has a page of its own, for who may open it."""
+    page = admin.site._registry.get(model)
+    return page is not None and page.has_view_or_change_permission(request)
+
+
+def section(model: Model, situation: needs.Situation) -> dict[str, Any]:
+    """One kind of job."""
+    hour, day = figures.flows(model, situation.now)
+    timings = figures.timings(model, situation.now)
+    since = situation.oldest[model]
+    return {
+        "name": model._meta.verbose_name_plural,
+        "key": model._meta.label_lower.replace(".", "-"),
+        "statuses": [
+            StatusCount(
+                status.value,
+                str(status.label),
+                situation.statuses[model][status],
+                link_to(model, {"status__exact": status.value}),
+            )
+            for status in Status
+        ],
+        "oldest": since and timeline.short(situation.now - since),
+        "hour": hour,
+        "day": day,
+        "hour_chart": chart(hour, "H:i"),
+        "day_chart": chart(day, "H:i"),
+        "hour_rate": percent(hour),
+        "day_rate": percent(day),
+        "timings": rows_of(timings),
+        "is_sample": timings.is_sample,
+        "sample": figures.SAMPLE,
+        "failures": failure_lines(model) if situation.statuses[model][Status.FAILED] else [],
+    }
+
+
+def percent(flow: Flow) -> str:
+    rate = flow.failure_rate
+    return "–" if rate is None else f"{100 * rate:.1f} %"
+
+
+def chart(flow: Flow, format: str) -> str:
+    """As Chart.js wants it; the colours are a second sign, the names are in the legend."""
+    series = [(_("succeeded"), GREEN, "succeeded"), (_("failed"), RED, "failed")]
+    return json.dumps(
+        {
+            "labels": [date_format(bucket.start, format) for bucket in flow.buckets],
+            "datasets": [
+                {
+                    "label": label,
+                    "backgroundColor": colour,
+                    "data": [int(getattr(bucket, name)) for bucket in flow.buckets],
+                }
+                for label, colour, name in series
+            ],
+        }
+    )
+
+
+def rows_of(timings: figures.Timings) -> list[dict[str, Any]]:
+    """A line per step, the last hour and the last day side by side."""
+    hour = {timing.step: timing for timing in timings.hour}
+    steps = sorted((timing.step for timing in timings.day), key=timeline.place)
+    day = {timing.step: timing for timing in timings.day}
+    return [
+        {
+            "step": timeline.label(step),
+            "hour": in_seconds(hour.get(step)),
+            "day": in_seconds(day[step]),
+        }
+        for step in steps
+    ]
+
+
+def in_seconds(timing: Timing | None) -> dict[str, str]:
+    if timing is None:
+        return {"number": "–", "mean": "–", "p95": "–"}
+    return {
+        "number": str(timing.number),
+        "mean": exactly(timing.mean),
+        "p95": exactly(timing.p95),
+    }
+
+
+def exactly(milliseconds: float) -> str:
+    """As seconds, with the digits that matter."""
+    seconds = milliseconds / 1000
+    return number_format(seconds, 1 if seconds >= 10 else 2 if seconds >= 0.1 else 3)
+
+
+def describe(worker: Worker) -> dict[str, Any]:
+    word = condition(worker)
+    return {"worker": worker, "colour": WORKER_COLOURS[word], "state": LABELS[word]}

@@ -1,0 +1,153 @@
+"""Filters of the console. None of them asks the whole table what there is to choose from."""
+
+import uuid
+from datetime import datetime, time, timedelta
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from unfold.contrib.filters.admin import RangeDateFilter
+from unfold.utils import parse_date_str
+
+from jobs import figures
+from jobs.counting import MANY
+from jobs.models import Call, Outcome, Provider, Status, Worker, job_models
+
+Choices = list[tuple[str, Any]]
+
+
+class ErrorKindFilter(admin.SimpleListFilter):
+    """Failures of one kind."""
+
+    title = _("kind of error")
+    parameter_name = "error_kind"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        return [(kind, kind) for kind in figures.error_kinds(model_admin.model)]
+
+    def queryset(self, request: HttpRequest, jobs: QuerySet[Any]) -> QuerySet[Any]:
+        if self.value() is None:
+            return jobs
+        return jobs.filter(status=Status.FAILED, error_kind=self.value())
+
+
+class WorkerFilter(admin.SimpleListFilter):
+    """What a worker runs now."""
+
+    title = _("worker")
+    parameter_name = "worker"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        names = Worker.objects.order_by("name").values_list("name", flat=True)
+        return [(name, name) for name in names[: figures.MOST_ROWS]]
+
+    def queryset(self, request: HttpRequest, jobs: QuerySet[Any]) -> QuerySet[Any]:
+        if self.value() is None:
+            return jobs
+        return jobs.filter(status=Status.PROCESSING, locked_by=self.value())
+
+
+class ProviderFilter(admin.SimpleListFilter):
+    """Jobs whose last call went to this provider, among its newest 5,000 calls."""
+
+    title = _("provider of the last call")
+    parameter_name = "provider"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        names = Provider.objects.values_list("name", flat=True)
+        return [(name, name) for name in names[: figures.MOST_ROWS]]
+
+    def queryset(self, request: HttpRequest, jobs: QuerySet[Any]) -> QuerySet[Any]:
+        if self.value() is None:
+            return jobs
+        newest = Call.objects.filter(provider=self.value()).order_by("-started_at")
+        last = Call.objects.filter(job_id=OuterRef("id")).order_by("-started_at")
+        jobs = jobs.filter(id__in=newest.values("job_id")[: MANY // 2])
+        jobs = jobs.alias(last_provider=Subquery(last.values("provider")[:1]))
+        return jobs.filter(last_provider=self.value())
+
+
+class DayFilter(RangeDateFilter):
+    """Days, for rows with an indexed time of their own."""
+
+    def queryset(self, request: HttpRequest, rows: QuerySet[Any]) -> QuerySet[Any]:
+        first = _midnight(self.used_parameters.get(f"{self.parameter_name}_from"))
+        last = _midnight(self.used_parameters.get(f"{self.parameter_name}_to"))
+        column = self.column()
+        if first:
+            rows = rows.filter(**{f"{column}__gte": self.edge(first)})
+        if last:
+            rows = rows.filter(**{f"{column}__lt": self.edge(last + timedelta(days=1))})
+        return rows
+
+    def column(self) -> str:
+        return str(self.field_path)
+
+    def edge(self, midnight: datetime) -> Any:
+        return midnight
+
+
+class CreatedFilter(DayFilter):
+    """Days on which jobs were made. Their ids begin with that moment, and are indexed."""
+
+    def column(self) -> str:
+        return "id"
+
+    def edge(self, midnight: datetime) -> uuid.UUID:
+        return smallest_id(midnight)
+
+
+def _midnight(text: Any) -> datetime | None:
+    """The beginning of a day that somebody typed; None if it is no day."""
+    day = parse_date_str(text) if text else None
+    return timezone.make_aware(datetime.combine(day, time())) if day else None
+
+
+def smallest_id(moment: datetime) -> uuid.UUID:
+    """Every time-ordered UUID made from this moment on is at least this one."""
+    return uuid.UUID(int=int(moment.timestamp() * 1000) << 80)
+
+
+class SeenFilter(admin.SimpleListFilter):
+    """Calls of which nobody knows whether they were paid for, and whether somebody has looked."""
+
+    title = _("unknown outcome")
+    parameter_name = "seen"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        return [("no", _("not seen yet")), ("yes", _("seen by a person"))]
+
+    def queryset(self, request: HttpRequest, rows: Any) -> Any:
+        if self.value() not in ("no", "yes"):
+            return rows
+        return rows.unknown().filter(excused=self.value() == "yes")
+
+
+class CallProviderFilter(ProviderFilter):
+    """Calls of one provider."""
+
+    title = _("provider")
+
+    def queryset(self, request: HttpRequest, rows: QuerySet[Any]) -> QuerySet[Any]:
+        return rows if self.value() is None else rows.filter(provider=self.value())
+
+
+class OutcomeFilter(admin.SimpleListFilter):
+    """Attempts of one kind of job that ended in one way: what the index holds together."""
+
+    title = _("outcome")
+    parameter_name = "ended"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        return [
+            (f"{model._meta.label} {outcome}", f"{model._meta.verbose_name}: {outcome.label}")
+            for model in job_models()
+            for outcome in Outcome
+        ]
+
+    def queryset(self, request: HttpRequest, rows: QuerySet[Any]) -> QuerySet[Any]:
+        kind, _, outcome = (self.value() or "").partition(" ")
+        return rows.filter(kind=kind, outcome=outcome) if kind else rows

@@ -1,0 +1,172 @@
+"""The list of jobs, and the page of one: what happened to it, and what it waits for."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.admin.utils import unquote
+from django.db.models import OuterRef, Q, Subquery
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.utils.timesince import timesince
+from django.utils.translation import gettext_lazy as _
+from unfold.decorators import display
+
+from jobs import audit, providers, waiting
+from jobs.admin import timeline
+from jobs.admin.acting import ActingAdmin
+from jobs.admin.base import Rows, as_uuid
+from jobs.admin.failures import failure_lines
+from jobs.admin.filters import CreatedFilter, ErrorKindFilter, ProviderFilter, WorkerFilter
+from jobs.counting import MANY
+from jobs.models import Attempt, Call, Job, Status
+
+# As colour and as word, for those who don't see the colour.
+COLOURS = {
+    Status.QUEUED.value: "info",
+    Status.PROCESSING.value: "warning",
+    Status.SUCCEEDED.value: "success",
+    Status.FAILED.value: "danger",
+}
+
+
+class JobAdmin(ActingAdmin):
+    """The base of every job model's admin: register a model with it, or with a subclass."""
+
+    list_display = [
+        *("subject", "state", "tries", "situation", "held_by", "age", "duration"),
+    ]
+    list_display_links = ["subject"]
+    list_filter = [
+        "status",
+        ErrorKindFilter,
+        ProviderFilter,
+        WorkerFilter,
+        ("created_at", CreatedFilter),
+    ]
+    search_fields = ["id"]  # only so that there is a field for it: see get_search_results
+    search_help_text = _("id; among failed ones also the error")
+    sortable_by: list[str] = []  # in any other order than that of an index it would take minutes
+    list_before_template = "admin/jobs/before_list.html"
+    change_form_template = "admin/jobs/job.html"
+    exhibit_template = ""  # shows what the job is about, on its page
+
+    # The list
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Before a list of failures, what they have in common."""
+        shows_all_failures = request.GET.get("status__exact") == Status.FAILED
+        lines = failure_lines(self.model) if shows_all_failures else []
+        response: HttpResponse = super().changelist_view(
+            request, {"failures": lines, **(extra_context or {})}
+        )
+        return response
+
+    def get_ordering(self, request: HttpRequest) -> list[str]:
+        if request.GET.get("status__exact") == Status.QUEUED:
+            return ["priority", "run_after", "created_at"]  # in turn
+        return ["-id"]  # by time: they are UUIDs of version 7
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: Rows, search_term: str
+    ) -> tuple[Rows, bool]:
+        """By what is indexed; the texts of errors only among the newest 10,000 failures."""
+        term = search_term.strip().replace("\x00", "")
+        if not term:
+            return queryset, False
+        wanted = self.search(term)
+        if request.GET.get("status__exact") == Status.FAILED or "error_kind" in request.GET:
+            queryset = self.newest(queryset)
+            wanted |= Q(last_error__icontains=term)
+        return queryset.filter(wanted), False
+
+    def newest(self, jobs: Rows) -> Rows:
+        """The newest 10,000 of them."""
+        last = jobs.order_by("-id").values_list("id", flat=True)[MANY - 1 : MANY].first()
+        return jobs.filter(id__gte=last) if last else jobs
+
+    def search(self, term: str) -> Q:
+        """What a search means; a subclass adds its own indexed columns."""
+        id = as_uuid(term)
+        return Q(id=id) if id else Q(pk__in=[])
+
+    def adorn(self, rows: list[Any]) -> None:
+        name = self.model.provider_name()
+        provider = providers.find(name) if name and rows else None
+        last = Attempt.objects.filter(job_id=OuterRef("id")).order_by("-epoch")
+        runs = self.model.objects.with_ids([job.id for job in rows]).values_list(
+            "id", Subquery(last.values("started_at")[:1]), Subquery(last.values("ended_at")[:1])
+        )
+        known = {id: (started_at, ended_at) for id, started_at, ended_at in runs}
+        for job in rows:
+            job.wait = waiting.waits_for(job, provider)
+            job.last_run = known.get(job.id, (None, None))
+
+    @admin.display(description=_("job"))
+    def subject(self, job: Job) -> str:
+        return str(job)
+
+    @display(description=_("status"), label=COLOURS)  # type: ignore[untyped-decorator]
+    def state(self, job: Job) -> tuple[str, str]:
+        return job.status, str(Status(job.status).label)
+
+    @admin.display(description=_("attempts"))
+    def tries(self, job: Job) -> str:
+        return f"{job.attempts} / {job.max_attempts}"
+
+    @admin.display(description=_("reason"))
+    def situation(self, job: Any) -> str:
+        if job.wait:
+            return str(job.wait.text)
+        return (job.error_kind or "") if job.status == Status.FAILED else ""
+
+    @admin.display(description=_("worker"))
+    def held_by(self, job: Job) -> str:
+        return job.locked_by or ""
+
+    @admin.display(description=_("age"))
+    def age(self, job: Job) -> str:
+        return timesince(job.created_at, depth=1)
+
+    @admin.display(description=_("duration"))
+    def duration(self, job: Any) -> str:
+        started_at, ended_at = job.last_run
+        if job.status == Status.PROCESSING:
+            started_at, ended_at = job.locked_at, timezone.now()
+        return timeline.seconds(started_at, ended_at)
+
+    # The page of one
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        job = self.get_object(request, unquote(object_id))
+        context = self.describe(request, job) if job else {}
+        response: HttpResponse = super().change_view(
+            request, object_id, form_url, {**context, **(extra_context or {})}
+        )
+        return response
+
+    def describe(self, request: HttpRequest, job: Job) -> dict[str, Any]:
+        """All there is to know about a job."""
+        name = self.model.provider_name()
+        return {
+            "job": job,
+            "colour": COLOURS.get(job.status, ""),
+            "wait": waiting.waits_for(job, providers.find(name) if name else None),
+            "attempts": timeline.attempts(job),
+            "calls": Call.objects.filter(job_id=job.pk).order_by("-started_at")[:50],
+            "log": audit.about(job)[:20],
+            "offered": self.offered(request, job),
+            "exhibit_template": self.exhibit_template,
+            **self.exhibit(request, job),
+        }
+
+    def exhibit(self, request: HttpRequest, job: Any) -> dict[str, Any]:
+        """For the exhibit_template of a subclass."""
+        return {}

@@ -1,0 +1,147 @@
+"""Providers: their limits, their money, and the switch that holds for the whole fleet."""
+
+from datetime import datetime
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin.utils import unquote
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import URLPattern, path, reverse
+from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_POST
+from unfold.decorators import display
+
+from jobs import audit, figures, providers
+from jobs.admin.base import ReadOnlyAdmin, Rows
+from jobs.models import Provider
+
+LIMITS = ("requests_per_minute", "burst", "max_running", "timeout")
+MONEY = ("price", "daily_budget")
+
+
+class PauseForm(forms.Form):
+    """Why, and until when; without an end it lasts until somebody resumes it."""
+
+    reason = forms.CharField(required=False, max_length=500)
+    until = forms.DateTimeField(required=False)
+
+    def clean_until(self) -> datetime | None:
+        until: datetime | None = self.cleaned_data["until"]
+        if until and until <= timezone.now():
+            raise forms.ValidationError(gettext("The end of the pause is in the past."))
+        return until
+
+
+@admin.register(Provider)
+class ProviderAdmin(ReadOnlyAdmin):
+    list_display = ["name", "state", "rate", "running", "faults", "spent_today", "left_today"]
+    fieldsets = [
+        (_("limits"), {"fields": LIMITS}),
+        (_("money"), {"fields": MONEY}),
+    ]
+    search_fields = ["name__exact"]
+    change_form_template = "admin/jobs/provider.html"
+
+    def get_queryset(self, request: HttpRequest) -> Rows:
+        return Provider.objects.with_now()
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self.may(request, "change")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        """Money is the superusers' alone, whatever else one may change."""
+        return [] if request.user.is_superuser else list(MONEY)
+
+    def save_model(self, request: HttpRequest, obj: Provider, form: Any, change: bool) -> None:
+        """Write what was edited, and nothing else: meanwhile calls have taken and spent."""
+        edited = [name for name in form.changed_data if name in (*LIMITS, *MONEY)]
+        if edited:
+            obj.save(update_fields=edited)
+
+    def adorn(self, rows: list[Any]) -> None:
+        found = {each.provider.name: each for each in figures.providers(figures.by_status())}
+        for row in rows:
+            row.figures = found.get(row.name)
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        provider = self.get_object(request, unquote(object_id))
+        if provider:
+            self.adorn([provider])
+            shown = {"provider": provider, "may_act": self.may(request, "change")}
+            extra_context = {**shown, "log": audit.about(provider)[:20], **(extra_context or {})}
+        response: HttpResponse = super().change_view(request, object_id, form_url, extra_context)
+        return response
+
+    # What the list shows
+
+    @display(description=_("state"), label={"open": "success", "closed": "danger"})  # type: ignore[untyped-decorator]
+    def state(self, provider: Any) -> tuple[str, str]:
+        wait = provider.figures and provider.figures.wait
+        return ("closed", wait.text) if wait else ("open", gettext("open"))
+
+    @admin.display(description=_("calls in the last minute"))
+    def rate(self, provider: Any) -> str:
+        used = provider.figures.last_minute if provider.figures else 0
+        return f"{used} / {provider.requests_per_minute or '∞'}"
+
+    @admin.display(description=_("running"))
+    def running(self, provider: Any) -> str:
+        return (
+            f"{provider.figures.running if provider.figures else 0} / {provider.max_running or '∞'}"
+        )
+
+    @admin.display(description=_("spent today"))
+    def spent_today(self, provider: Provider) -> str:
+        return f"{provider.spent_today:.2f}"
+
+    @admin.display(description=_("left today"))
+    def left_today(self, provider: Provider) -> str:
+        left = provider.left_today
+        return "∞" if left is None else f"{left:.2f}"
+
+    # Pause and resume
+
+    def get_urls(self) -> list[URLPattern]:
+        pause = self.admin_site.admin_view(require_POST(self.pause))
+        resume = self.admin_site.admin_view(require_POST(self.resume))
+        return [
+            path("<path:object_id>/pause/", pause, name="jobs_provider_pause"),
+            path("<path:object_id>/resume/", resume, name="jobs_provider_resume"),
+            *super().get_urls(),
+        ]
+
+    def pause(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        provider = self.object_or_refuse(request, object_id, "change")
+        form = PauseForm(request.POST)
+        if form.is_valid():
+            reason = form.cleaned_data["reason"] or gettext("Paused by %s.") % request.user
+            until = form.cleaned_data["until"]
+            providers.pause(provider.name, reason, until, by=request.user)
+            audit.note(request.user, [provider], f"Paused until {until or 'resumed'}: {reason}")
+            text = gettext("%s is paused for every worker; what runs goes on.") % provider
+            self.message_user(request, text, messages.SUCCESS)
+        else:
+            for errors in form.errors.values():
+                self.message_user(request, " ".join(map(str, errors)), messages.ERROR)
+        return self.back(request, provider)
+
+    def resume(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        provider = self.object_or_refuse(request, object_id, "change")
+        providers.resume(provider.name, by=request.user)
+        audit.note(request.user, [provider], gettext_noop("Resumed."))
+        self.message_user(request, gettext("%s is open again.") % provider, messages.SUCCESS)
+        return self.back(request, provider)
+
+    def back(self, request: HttpRequest, provider: Provider) -> HttpResponse:
+        from_dashboard = request.POST.get("from") == "dashboard"
+        where = reverse("admin:index") if from_dashboard else self.page_of(provider)
+        return HttpResponseRedirect(where)

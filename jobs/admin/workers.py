@@ -1,0 +1,52 @@
+"""The workers, and how to ask one of them to stop."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.timesince import timesince
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
+from unfold.decorators import display
+
+from jobs import audit
+from jobs.admin.base import ReadOnlyAdmin, Rows
+from jobs.models import Worker
+
+COLOURS = {"alive": "success", "stopping": "warning", "silent": "danger"}
+LABELS = {"alive": _("alive"), "stopping": _("stopping"), "silent": _("silent")}
+
+
+def condition(worker: Any) -> str:
+    """In one word: alive, stopping or silent."""
+    if worker.lease_expires_at < timezone.now():
+        return "silent"
+    return "stopping" if worker.draining or worker.asked_to_stop else "alive"
+
+
+@admin.register(Worker)
+class WorkerAdmin(ReadOnlyAdmin):
+    list_display = ["name", "state", "busy", "beat", "started_at", "version"]
+    ordering = ["-started_at"]
+    actions = ["drain"]
+
+    @display(description=_("state"), label=COLOURS)  # type: ignore[untyped-decorator]
+    def state(self, worker: Worker) -> tuple[str, str]:
+        return condition(worker), str(LABELS[condition(worker)])
+
+    @admin.display(description=_("running"))
+    def busy(self, worker: Worker) -> str:
+        return f"{worker.running} / {worker.slots}"
+
+    @admin.display(description=_("last beat"))
+    def beat(self, worker: Worker) -> str:
+        return timesince(worker.last_beat_at, depth=1)
+
+    @admin.action(description=_("Ask to finish what it runs and stop"), permissions=["act"])
+    def drain(self, request: HttpRequest, queryset: Rows) -> None:
+        workers = list(queryset.filter(asked_to_stop=False))
+        queryset.filter(name__in=[worker.name for worker in workers]).update(asked_to_stop=True)
+        audit.note(request.user, workers, gettext_noop("Asked to stop."))
+        text = _("Workers asked to stop: %s. They start no other job.") % len(workers)
+        self.message_user(request, text, messages.SUCCESS)

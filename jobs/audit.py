@@ -1,0 +1,55 @@
+"""Who did what: in Django's own log, where every job's page finds it."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.auth.models import AnonymousUser, User
+from django.contrib.contenttypes.models import ContentType
+from django.db.models import Model, QuerySet
+
+from jobs import readable
+
+Person = User | AnonymousUser
+
+
+def note(by: object, rows: Iterable[Model], message: str, flag: int = CHANGE) -> None:
+    """One entry for each row; nobody's doings (those of a script) are in the log files only."""
+    if not isinstance(by, User):
+        return
+    LogEntry.objects.bulk_create(
+        [
+            LogEntry(
+                user_id=by.pk,
+                content_type_id=_type_of(type(row)).pk,
+                object_id=str(row.pk),
+                object_repr=readable.clean(row, 200),
+                action_flag=flag,
+                change_message=readable.clean(message),
+            )
+            for row in rows
+        ]
+    )
+
+
+def note_many(by: object, model: type[Model], number: int, message: str) -> None:
+    """One entry that says of how many."""
+    if isinstance(by, User):
+        LogEntry.objects.create(
+            user_id=by.pk,
+            content_type_id=_type_of(model).pk,
+            object_id=None,
+            object_repr=f"{number} {model._meta.verbose_name_plural}",
+            action_flag=CHANGE,
+            change_message=readable.clean(message),
+        )
+
+
+def about(row: Model) -> QuerySet[LogEntry]:
+    """What people did with this row, the latest first."""
+    entries: Any = LogEntry.objects.filter(content_type=_type_of(type(row)), object_id=str(row.pk))
+    return entries.select_related("user").order_by("-action_time")  # type: ignore[no-any-return]
+
+
+def _type_of(model: type[Model]) -> ContentType:
+    return ContentType.objects.get_for_model(model)

@@ -1,0 +1,107 @@
+"""The console for people with a terminal, and for their scripts."""
+
+import json
+import sys
+from argparse import ArgumentParser
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.management.base import BaseCommand, CommandError
+
+from jobs import report
+
+EPILOG = "Exit codes: 0 done, or all is well; 1 something needs a person, or was left; 2 misused."
+
+
+class Command(BaseCommand):
+    help = f"Shows and moves jobs, pauses and resumes providers. {EPILOG}"
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        does = parser.add_subparsers(dest="does", required=True, metavar="COMMAND")
+        for name, help in (
+            (
+                "status",
+                "what needs a person (exit code 1 if anything does), and how many are where",
+            ),
+            ("list", "the newest jobs"),
+            ("show", "one job with its attempts and calls"),
+            ("requeue", "give failed and canceled jobs a new start"),
+            ("cancel", "cancel what waits or runs"),
+            ("pause", "let no call of a provider start"),
+            ("resume", "open a provider again"),
+        ):
+            command = does.add_parser(name, help=help, description=help.capitalize() + ".")
+            command.add_argument("--json", action="store_true", help="for scripts")
+            ARGUMENTS[name](command)
+
+    def handle(self, *, does: str, **options: Any) -> None:
+        answer = report.ANSWERS[does](**{**options, "by": person(options.get("by"))})
+        if options["json"]:
+            self.stdout.write(json.dumps(answer.data, indent=2, default=str))
+        else:
+            for line in answer.lines:
+                self.stdout.write(line)
+        if not answer.is_well:
+            sys.exit(1)
+
+
+def person(name: str | None) -> object:
+    """Who does it: somebody Django's log knows, or nobody but the command line."""
+    if not name:
+        return "the command line"
+    user = User.objects.filter(username=name).first()
+    if user is None:
+        raise CommandError(f"--by {name}: there is no such user.", returncode=2)
+    return user
+
+
+def select(parser: ArgumentParser) -> None:
+    parser.add_argument("--kind", metavar="app.Model", help="only this kind of job")
+    parser.add_argument("--status", help="only those in this state")
+    parser.add_argument("--error-kind", help="only failures of this kind")
+
+
+def several(parser: ArgumentParser) -> None:
+    parser.add_argument("ids", nargs="*", metavar="ID", help="these jobs")
+    select(parser)
+    parser.add_argument("--all", action="store_true", help="all there are")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be done")
+    parser.add_argument("--by", metavar="USER", help="for Django's log")
+
+
+def requeue(parser: ArgumentParser) -> None:
+    several(parser)
+    parser.add_argument("--first", action="store_true", help="first in line")
+
+
+def listed(parser: ArgumentParser) -> None:
+    select(parser)
+    parser.add_argument("--limit", type=int, default=20, help="most lines (20)")
+
+
+def shown(parser: ArgumentParser) -> None:
+    parser.add_argument("id", metavar="ID")
+
+
+def paused(parser: ArgumentParser) -> None:
+    resumed(parser)
+    parser.add_argument("--reason", default="", help="why")
+    parser.add_argument("--minutes", type=float, help="for so long (until resumed)")
+
+
+def resumed(parser: ArgumentParser) -> None:
+    parser.add_argument("provider", metavar="PROVIDER")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be done")
+    parser.add_argument("--by", metavar="USER", help="for Django's log")
+
+
+ARGUMENTS: dict[str, Callable[[ArgumentParser], None]] = {
+    "status": lambda parser: None,
+    "list": listed,
+    "show": shown,
+    "requeue": requeue,
+    "cancel": several,
+    "pause": paused,
+    "resume": resumed,
+}

@@ -1,0 +1,258 @@
+"""The answers of `manage.py jobs`: each as lines for people and as data for scripts."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django.core.management.base import CommandError
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from jobs import audit, bulk, figures, needs, providers, waiting
+from jobs.counting import MANY
+from jobs.models import Attempt, Call, Job, Provider, Status, job_models
+
+
+@dataclass
+class Answer:
+    data: Any
+    lines: list[str] = field(default_factory=list)
+    is_well: bool = True
+
+
+# What is
+
+
+def status(**_: Any) -> Answer:
+    """How many are where, and what needs a person; not well if anything does."""
+    situation = needs.Situation.look()
+    found = needs.needs(situation)
+    counts = {
+        model._meta.label: {status.value: int(number) for status, number in numbers.items()}
+        for model, numbers in situation.statuses.items()
+    }
+    lines = [
+        f"{model._meta.label}: "
+        + ", ".join(f"{number} {status.value}" for status, number in numbers.items())
+        for model, numbers in situation.statuses.items()
+    ]
+    alive = sum(figures.is_alive(worker) for worker in situation.workers)
+    lines += [f"workers alive: {alive}", *(f"! {need.text}" for need in found)]
+    data = {
+        "needs": [{"kind": need.kind, "text": need.text} for need in found],
+        "jobs": counts,  # no further than 10,001
+        "workers": alive,
+        "oldest_due": {model._meta.label: when for model, when in situation.oldest.items()},
+    }
+    return Answer(data, lines, is_well=not found)
+
+
+def listing(*, limit: int, **selection: Any) -> Answer:
+    """The newest jobs of a selection."""
+    rows = [
+        _short(job)
+        for jobs in _selected(**selection)
+        for job in jobs.order_by("-id")[: max(0, min(limit, MANY))]
+    ]
+    rows.sort(key=lambda row: str(row["id"]), reverse=True)
+    rows = rows[:limit]
+    lines = [
+        f"{row['id']}  {row['status']:10}  {row['error_kind'] or '':16}  {row['job']}"
+        for row in rows
+    ]
+    return Answer(rows, lines)
+
+
+def _short(job: Job) -> dict[str, Any]:
+    return {
+        "id": str(job.id),
+        "kind": job._meta.label,
+        "job": str(job),
+        "status": job.status,
+        "attempts": job.attempts,
+        "error_kind": job.error_kind,
+    }
+
+
+def show(*, id: str, **_: Any) -> Answer:
+    """One job, with what happened to it and what it waits for."""
+    job = _find(id)
+    name = job.provider_name()
+    wait = waiting.waits_for(job, providers.find(name) if name else None)
+    attempts = Attempt.objects.filter(job_id=job.id).order_by("epoch")[:100]
+    calls = Call.objects.filter(job_id=job.id).order_by("started_at")[:100]
+    data = {
+        **_short(job),
+        "waits_for": wait.text if wait else None,
+        "held_by": job.locked_by,
+        "last_error": job.last_error,
+        "history": [
+            {
+                "epoch": each.epoch,
+                "outcome": each.outcome,
+                "worker": each.worker,
+                "started_at": each.started_at,
+                "ended_at": each.ended_at,
+                "error": each.error,
+                "milliseconds": each.steps or {},
+            }
+            for each in attempts
+        ],
+        "calls": [
+            {"provider": call.provider, "state": call.state, "cost": call.cost, "error": call.error}
+            for call in calls
+        ],
+    }
+    return Answer(data, list(_described(data)))
+
+
+def _described(data: dict[str, Any]) -> Iterator[str]:
+    yield f"{data['job']} ({data['kind']} {data['id']}): {data['status']}"
+    for title in ("waits_for", "held_by", "last_error"):
+        if data[title]:
+            yield f"{title.replace('_', ' ')}: {data[title]}"
+    for each in data["history"]:
+        seconds = (each["ended_at"] - each["started_at"]).total_seconds()
+        steps = " ".join(f"{step} {ms} ms" for step, ms in each["milliseconds"].items())
+        yield f"  {each['started_at']:%Y-%m-%d %H:%M:%S} {each['outcome']} {seconds:.1f} s {steps}"
+    for call in data["calls"]:
+        yield f"  {call['provider']}: {call['state']}, cost {call['cost']} {call['error']}"
+
+
+# What is asked for
+
+
+def requeue(*, first: bool, **options: Any) -> Answer:
+    return _act("requeue_first" if first else "requeue", **options)
+
+
+def cancel(**options: Any) -> Answer:
+    return _act("cancel", **options)
+
+
+def _act(name: str, *, by: object, dry_run: bool, ids: list[str], **selection: Any) -> Answer:
+    """Do it to all that are selected, however long that takes; not well if a named one was left."""
+    action = bulk.ACTIONS[name]
+    changed = left = 0
+    cost = Decimal(0)
+    for jobs in _selected(ids=ids, **selection):
+        preview = bulk.preview(action, jobs)
+        left += sum(int(number) for _, number in preview.left_alone)
+        cost += preview.cost or 0
+        if dry_run:
+            changed += int(preview.changed)
+            continue
+        done = _carry_out_all(action, jobs, by)
+        changed += done
+        if done > 1:
+            audit.note_many(by, jobs.model, done, action.logged)
+    data = {"action": name, "changed": changed, "left_alone": left, "dry_run": dry_run}
+    verb = "would change" if dry_run else "changed"
+    lines = [f"{name}: {verb} {changed}, left alone {left}, cost up to {cost}"]
+    return Answer({**data, "cost_up_to": str(cost)}, lines, is_well=not ids or changed == len(ids))
+
+
+def _carry_out_all(action: bulk.Action, jobs: QuerySet[Any], by: object) -> int:
+    result = bulk.carry_out(action, jobs, by)
+    changed = result.changed
+    while result.last:
+        result = bulk.carry_out(action, jobs, by, result.last)
+        changed += result.changed
+    return changed
+
+
+def pause(
+    *, provider: str, reason: str, minutes: float | None, by: object, dry_run: bool, **_: Any
+) -> Answer:
+    row = _provider(provider)
+    until = None if minutes is None else timezone.now() + timedelta(minutes=minutes)
+    reason = reason or f"Paused by {by}."
+    if not dry_run:
+        providers.pause(row.name, reason, until, by=by)
+        audit.note(by, [row], f"Paused until {until or 'resumed'}: {reason}")
+    data = {"provider": row.name, "paused": True, "until": until, "dry_run": dry_run}
+    return Answer(data, [f"{row.name}: paused until {until or 'resumed'}"])
+
+
+def resume(*, provider: str, by: object, dry_run: bool, **_: Any) -> Answer:
+    row = _provider(provider)
+    if not dry_run:
+        providers.resume(row.name, by=by)
+        audit.note(by, [row], "Resumed.")
+    data = {"provider": row.name, "paused": False, "dry_run": dry_run}
+    return Answer(data, [f"{row.name}: open"])
+
+
+# Which
+
+
+def _selected(
+    *,
+    ids: list[str] | None = None,
+    kind: str | None = None,
+    status: str | None = None,
+    error_kind: str | None = None,
+    all: bool = True,
+    **_: Any,
+) -> list[QuerySet[Any]]:
+    """Of each kind of job those that are meant; refuses to take silence for "all"."""
+    if not (ids or kind or status or error_kind or all):
+        raise misused("Name jobs, or say which: --kind, --status, --error-kind or --all.")
+    if status and status not in Status.values:
+        raise misused(f"--status {status}: known are {', '.join(Status.values)}.")
+    chosen: list[QuerySet[Any]] = [model.objects.all() for model in _models(kind)]
+    if ids:
+        wanted = [_uuid(id) for id in ids]
+        chosen = [jobs.filter(id__in=wanted) for jobs in chosen]
+    if status:
+        chosen = [jobs.filter(status=status) for jobs in chosen]
+    if error_kind:
+        chosen = [jobs.filter(status=Status.FAILED, error_kind=error_kind) for jobs in chosen]
+    return chosen
+
+
+def _models(kind: str | None) -> list[type[Job]]:
+    known = {model._meta.label: model for model in job_models()}
+    if kind and kind not in known:
+        raise misused(f"--kind {kind}: known are {', '.join(known)}.")
+    return [known[kind]] if kind else list(known.values())
+
+
+def _find(id: str) -> Job:
+    for model in job_models():
+        if job := model.objects.filter(id=_uuid(id)).first():
+            return job
+    raise CommandError(f"There is no job {id}.", returncode=1)
+
+
+def _provider(name: str) -> Provider:
+    """Only one that is known: a misspelt name must not look as if it were paused."""
+    if row := Provider.objects.filter(name=name).first():
+        return row
+    known = ", ".join(Provider.objects.values_list("name", flat=True)[:50]) or "none"
+    raise misused(f"There is no provider {name}. Known: {known}.")
+
+
+def _uuid(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise misused(f"{text} is no job's id.") from None
+
+
+def misused(text: str) -> CommandError:
+    return CommandError(text, returncode=2)
+
+
+ANSWERS: dict[str, Callable[..., Answer]] = {
+    "status": status,
+    "list": listing,
+    "show": show,
+    "requeue": requeue,
+    "cancel": cancel,
+    "pause": pause,
+    "resume": resume,
+}

@@ -1,0 +1,160 @@
+"""manage.py jobs: the same functions for scripts, with exit codes they can rely on."""
+
+import io
+import json
+from datetime import timedelta
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.db.models.functions import Now
+
+from jobs import providers, queue
+from jobs.errors import PermanentError
+from jobs.models import Provider, Status, Worker, uuid7
+from tests.jobs.test_console_actions import in_state, statuses
+from tests.testapp.models import Chore
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def run(*arguments):
+    """What it prints, and its exit code."""
+    out = io.StringIO()
+    try:
+        call_command("jobs", *arguments, stdout=out)
+    except SystemExit as end:
+        return out.getvalue(), end.code
+    except CommandError as error:
+        return str(error), error.returncode
+    return out.getvalue(), 0
+
+
+def as_data(*arguments):
+    text, _ = run(*arguments, "--json")
+    return json.loads(text)
+
+
+def test_status_is_well_or_needs_a_person():
+    assert run("status")[1] == 1  # no worker
+    Worker.objects.create(
+        name="w", slots=1, version="1", lease_expires_at=Now() + timedelta(hours=1)
+    )
+    assert run("status")[1] == 0
+
+    in_state(Status.FAILED, "a")
+
+    text, code = run("status")
+    assert code == 1
+    assert "1 failed" in text
+    assert as_data("status")["needs"][0]["kind"] == "failed"
+
+
+def test_list_and_show_tell_the_same_story(worker, chore):
+    worker.fail(worker.claim_one(), PermanentError("no water"))
+
+    assert [row["status"] for row in as_data("list", "--status", "failed")] == ["failed"]
+    shown = as_data("show", str(chore.id))
+    assert (shown["last_error"], shown["history"][0]["outcome"]) == ("no water", "failed")
+    assert "no water" in run("show", str(chore.id))[0]
+
+
+def test_show_says_what_a_job_waits_for(chore):
+    assert as_data("show", str(chore.id))["waits_for"] == "waits for its turn"
+
+
+def test_a_dry_run_says_what_would_be_done(worker):
+    in_state(Status.FAILED, "a", "b")
+    in_state(Status.SUCCEEDED, "c")
+
+    answer = as_data("requeue", "--all", "--dry-run")
+
+    assert (answer["changed"], answer["left_alone"]) == (2, 1)
+    assert sorted(statuses().values()) == ["failed", "failed", "succeeded"]
+
+
+def test_requeue_leaves_successes_alone():
+    in_state(Status.FAILED, "a", "b")
+    in_state(Status.SUCCEEDED, "c")
+
+    assert run("requeue", "--all")[1] == 0
+
+    assert statuses() == {"a": "queued", "b": "queued", "c": "succeeded"}
+
+
+def test_requeue_first_in_line():
+    [job] = in_state(Status.FAILED, "a")
+
+    run("requeue", str(job.id), "--first")
+
+    assert Chore.objects.get().priority == queue.FIRST_IN_LINE
+
+
+def test_a_named_job_that_was_left_alone_is_an_error_for_scripts():
+    [job] = in_state(Status.SUCCEEDED, "a")
+
+    assert run("requeue", str(job.id))[1] == 1
+    assert run("cancel", str(uuid7()))[1] == 1
+
+
+def test_cancel_only_one_kind_of_job():
+    in_state(Status.QUEUED, "a")
+
+    run("cancel", "--kind", "testapp.NoopJob")
+    assert statuses() == {"a": "queued"}
+    run("cancel", "--kind", "testapp.Chore", "--status", "queued")
+
+    assert statuses() == {"a": "canceled"}
+
+
+def test_who_did_it_is_in_the_log():
+    User.objects.create_user("anna")
+    in_state(Status.FAILED, "a")
+
+    run("requeue", "--all", "--by", "anna")
+
+    assert LogEntry.objects.get(object_id__isnull=False).user.username == "anna"
+
+
+def test_pause_and_resume():
+    providers.find("dear")
+
+    assert run("pause", "dear", "--reason", "no money", "--dry-run")[1] == 0
+    assert not Provider.objects.get().paused
+    run("pause", "dear", "--reason", "no money")
+    assert (Provider.objects.get().paused, Provider.objects.get().pause_reason) == (
+        True,
+        "no money",
+    )
+    run("resume", "dear")
+    assert not Provider.objects.get().paused
+    run("pause", "dear", "--minutes", "5")
+    assert Provider.objects.get().paused_until
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["requeue"],
+        ["requeue", "nonsense"],
+        ["cancel", "--kind", "nothing.Here", "--all"],
+        ["cancel", "--status", "gone"],
+        ["requeue", "--all", "--by", "nobody"],
+        ["pause", "misspelt"],
+    ],
+)
+def test_what_makes_no_sense_is_refused(arguments):
+    in_state(Status.FAILED, "a")
+
+    assert run(*arguments)[1] == 2
+
+    assert statuses() == {"a": "failed"}
+    assert not Provider.objects.exists()
+
+
+def test_there_is_no_such_job():
+    text, code = run("show", str(uuid7()))
+
+    assert code == 1
+    assert "There is no job" in text

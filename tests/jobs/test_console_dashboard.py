@@ -1,0 +1,226 @@
+"""The dashboard: what needs a person, and figures that can be trusted."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.db.models.functions import Now
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from jobs import counting, figures, needs, providers
+from jobs.models import Attempt, Call, Outcome, Status, Worker, uuid7
+from tests.jobs.conftest import new_chore
+from tests.jobs.test_console_actions import in_state
+from tests.testapp.models import Chore
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def alive():
+    """A worker, so that not having one is not what the test finds."""
+    return Worker.objects.create(
+        name="w", slots=1, version="1", lease_expires_at=Now() + timedelta(hours=1)
+    )
+
+
+def kinds():
+    return [need.kind for need in needs.needs(needs.Situation.look())]
+
+
+def attempt(ago, seconds=2.0, outcome=Outcome.SUCCEEDED, **steps):
+    ended_at = timezone.now() - ago
+    Attempt.objects.create(
+        job_id=uuid7(),
+        kind="testapp.Chore",
+        epoch=1,
+        worker="w",
+        started_at=ended_at - timedelta(seconds=seconds),
+        ended_at=ended_at,
+        outcome=outcome,
+        steps=steps or None,
+    )
+
+
+# What needs a person
+
+
+def test_all_is_well(alive):
+    assert kinds() == []
+
+
+def test_no_worker_is_alive(alive):
+    Worker.objects.update(lease_expires_at=Now() - timedelta(seconds=1))
+
+    assert kinds() == ["no_worker"]
+
+
+def test_a_failure_needs_a_person(alive):
+    in_state(Status.FAILED, "a")
+
+    assert kinds() == ["failed"]
+
+
+def test_an_unknown_outcome_needs_a_person_until_one_has_looked(alive):
+    call = {"job_id": uuid7(), "epoch": 1, "key": "k", "number": 1, "deadline": Now()}
+    Call.objects.create(provider="p", state="unknown", **call)
+    assert kinds() == ["unknown"]
+
+    Call.objects.update(excused=True)
+
+    assert kinds() == []
+
+
+def test_a_paused_provider_needs_a_person(alive):
+    providers.pause("dear", "no money")
+
+    [need] = needs.needs(needs.Situation.look())
+
+    assert (need.kind, "dear" in need.text, "no money" in need.text) == ("provider", True, True)
+
+
+def test_who_waits_too_long_needs_a_person(alive, settings):
+    job = new_chore("a", priority=3)
+    new_chore("b")
+    Chore.objects.filter(id=job.id).update(run_after=Now() - timedelta(minutes=61))
+    assert kinds() == ["waiting"]
+
+    settings.WAITING_TOO_LONG_MINUTES = 90
+
+    assert kinds() == []
+
+
+def test_who_waits_for_a_later_moment_does_not_wait_too_long(alive):
+    new_chore("a")
+    Chore.objects.update(run_after=Now() + timedelta(hours=2))
+
+    assert figures.oldest_due(Chore) is None
+    assert kinds() == []
+
+
+# Figures
+
+
+def test_failures_read_as_one_line_per_kind():
+    in_state(Status.FAILED, *"abcd")
+    Chore.objects.filter(name__in="abc").update(error_kind="RateLimited", last_error="429")
+    Chore.objects.filter(name="d").update(error_kind=None)
+
+    found = figures.failures(Chore)
+
+    assert [(each.kind, each.number, each.example) for each in found] == [
+        ("RateLimited", 3, "429"),
+        (None, 1, ""),
+    ]
+
+
+def test_the_distinct_values_of_an_index_are_bounded():
+    in_state(Status.FAILED, *"abcd")
+    for name in "abcd":
+        Chore.objects.filter(name=name).update(error_kind=name)
+    failed = Chore.objects.filter(status=Status.FAILED)
+
+    assert counting.distinct(failed, "error_kind") == list("abcd")
+    assert counting.distinct(failed, "error_kind", most=2) == ["a", "b"]
+
+
+def test_what_ended_lately_is_counted_by_outcome():
+    attempt(timedelta(0))
+    attempt(timedelta(minutes=30), outcome=Outcome.FAILED)
+    attempt(timedelta(hours=5), outcome=Outcome.TIMED_OUT)
+    attempt(timedelta(hours=5), outcome=Outcome.SNOOZED)
+    attempt(timedelta(hours=30))
+
+    hour, day = figures.flows(Chore, figures.clock())
+
+    assert (hour.succeeded, hour.failed, hour.failure_rate) == (1, 1, 0.5)
+    assert (day.succeeded, day.failed) == (1, 2)
+    assert (len(hour.buckets), len(day.buckets)) == (12, 24)
+
+
+def test_the_users_own_table_can_be_read_off():
+    """Total, provider and upload, as means and p95."""
+    for number in range(20):
+        slow = number == 19
+        attempt(
+            timedelta(minutes=number),
+            seconds=40 if slow else 21,
+            generate=38_000 if slow else 19_000,
+            store=1_800,
+        )
+    attempt(timedelta(hours=2), seconds=21, generate=19_000)
+
+    timings = figures.timings(Chore, figures.clock())
+
+    hour = {timing.step: timing for timing in timings.hour}
+    assert (hour["total"].number, round(hour["total"].mean)) == (20, 21_950)
+    assert (hour["generate"].mean, hour["generate"].p95) == (19_950, 19_000)
+    assert (hour["store"].mean, hour["store"].p95) == (1_800, 1_800)
+    assert {timing.step: timing.number for timing in timings.day} == {
+        "total": 21,
+        "generate": 21,
+        "store": 20,
+    }
+
+
+@pytest.mark.parametrize(("count", "place"), [(1, 0), (19, 18), (20, 18), (100, 94), (101, 95)])
+def test_the_95th_of_a_hundred(count, place):
+    assert figures.p95(list(range(count))) == place
+
+
+# The page
+
+
+def test_every_need_is_a_link_to_the_list_that_shows_it(admin_client, alive):
+    in_state(Status.FAILED, "a")
+
+    page = admin_client.get(reverse("admin:index"))
+
+    [need] = page.context["needs"]
+    listed = admin_client.get(need["link"]).context["cl"].result_list
+    assert [job.name for job in listed] == ["a"]
+
+
+def test_charts_and_timings_are_on_the_page(admin_client, alive):
+    attempt(timedelta(0), generate=19_000)
+
+    page = admin_client.get(reverse("admin:index"))
+
+    [chore] = [each for each in page.context["models"] if each["key"] == "testapp-chore"]
+    assert sum(json.loads(chore["hour_chart"])["datasets"][0]["data"]) == 1
+    assert [row["step"] for row in chore["timings"]] == ["total", "generate"]
+
+
+def test_nothing_is_sent_again_while_nothing_changes(admin_client, alive):
+    providers.find("dear")  # with a button, and so with a token
+    url = reverse("console")
+    etag = admin_client.get(url)["ETag"]
+
+    same = admin_client.get(url, headers={"If-None-Match": etag})
+    in_state(Status.FAILED, "a")
+    other = admin_client.get(url, headers={"If-None-Match": etag})
+
+    assert (same.status_code, same.content) == (304, b"")
+    assert other.status_code == 200
+
+
+def test_the_number_of_queries_does_not_depend_on_what_there_is(admin_client, alive):
+    in_state(Status.FAILED, "a")
+    attempt(timedelta(0))
+    new_chore("queued")
+    admin_client.get(reverse("console"))
+    with CaptureQueriesContext(connection) as few:
+        admin_client.get(reverse("console"))
+    in_state(Status.FAILED, *"bcdefgh")
+    for number in range(20):
+        attempt(timedelta(minutes=number))
+        providers.find(f"p{number}")
+        new_chore(f"queued {number}")
+
+    with CaptureQueriesContext(connection) as many:
+        admin_client.get(reverse("console"))
+
+    assert len(many) == len(few) + 1  # one more, for the calls of any number of providers

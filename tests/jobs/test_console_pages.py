@@ -1,0 +1,152 @@
+"""Every page of the console opens for viewers, and shows what others wrote as text only."""
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.db.models.functions import Now
+from django.urls import reverse
+
+from jobs import audit
+from jobs.models import Attempt, Call, Outcome, Provider, Status, Worker
+from tests.jobs.conftest import new_chore
+from tests.testapp.models import Chore
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'><b>"
+
+
+@pytest.fixture
+def viewer(client):
+    return log_in(client, "viewers")
+
+
+def log_in(client, group):
+    user = User.objects.create_user(group, is_staff=True)
+    user.groups.add(Group.objects.get(name=group))
+    client.force_login(user)
+    return client
+
+
+def fill(text):
+    """Put a text into every column that somebody else can write."""
+    job = new_chore(text)
+    Chore.objects.update(
+        status=Status.FAILED,
+        finished_at=Now(),
+        last_error=text,
+        error_kind=text[:90],
+        progress={"step": text, "done": 1, "total": 2, "text": text},
+    )
+    Attempt.objects.create(
+        job_id=job.id,
+        kind="testapp.Chore",
+        epoch=1,
+        worker=text,
+        started_at=Now(),
+        outcome=Outcome.FAILED,
+        error=text,
+        traceback=text,
+        steps={text: 5},
+    )
+    provider = Provider.objects.create(name=text, paused=True, pause_reason=text)
+    call = Call.objects.create(
+        provider=text,
+        job_id=job.id,
+        kind="testapp.Chore",
+        epoch=1,
+        worker=text,
+        key="k",
+        number=1,
+        payload_hash="h",
+        answer_name=text,
+        state="unknown",
+        error=text,
+        remote_id=text,
+        deadline=Now(),
+    )
+    worker = Worker.objects.create(
+        name=text, slots=1, version=text, lease_expires_at=Now() + timedelta(hours=1)
+    )
+    by = User.objects.create_user("author")
+    for row in (job, provider):
+        audit.note(by, [row], text)
+    return job, provider, call, worker
+
+
+def pages(job, provider, call, worker):
+    from django.contrib.admin.utils import quote
+
+    yield reverse("admin:index")
+    yield reverse("console")
+    for model in ("testapp_chore", "jobs_attempt", "jobs_call", "jobs_provider", "jobs_worker"):
+        yield reverse(f"admin:{model}_changelist")
+    yield reverse("admin:testapp_chore_changelist") + "?status__exact=failed&q=alert"
+    for name, row in (
+        ("testapp_chore", job),
+        ("jobs_attempt", Attempt.objects.get()),
+        ("jobs_provider", provider),
+        ("jobs_call", call),
+        ("jobs_worker", worker),
+    ):
+        yield reverse(f"admin:{name}_change", args=[quote(row.pk)])
+        yield reverse(f"admin:{name}_history", args=[quote(row.pk)])
+
+
+def test_no_text_of_others_becomes_part_of_a_page(admin_client):
+    for page in pages(*fill(EVIL)):
+        answer = admin_client.get(page)
+
+        assert answer.status_code == 200, page
+        text = answer.content.decode()
+        assert "<script>alert(1)" not in text, page
+        assert "<img src=x" not in text, page
+
+
+def test_a_viewer_may_open_every_page_and_gets_no_button(viewer):
+    for page in pages(*fill("plain")):
+        answer = viewer.get(page)
+
+        assert answer.status_code == 200, page
+        assert "/act/" not in answer.text
+        assert "/pause/" not in answer.text
+        assert 'name="action"' not in answer.text
+
+
+def test_who_may_see_nothing_sees_nothing(client):
+    client.force_login(User.objects.create_user("newcomer", is_staff=True))
+    made = fill("plain")
+
+    assert "plain" not in client.get(reverse("admin:index")).text
+    for page in list(pages(*made))[2:]:
+        assert client.get(page).status_code == 403, page
+
+
+def test_strangers_are_sent_to_the_login(client):
+    made = fill("plain")
+
+    for page in pages(*made):
+        assert client.get(page).status_code == 302
+
+
+def test_the_page_of_a_job_tells_its_whole_story(admin_client):
+    job, *_ = fill("the-story")
+
+    page = admin_client.get(reverse("admin:testapp_chore_change", args=[job.id]))
+
+    shown = page.text
+    for part in ("tc-timeline", "Traceback", "5 ms", "tc-call-unknown", "Requeue first in line"):
+        assert part in shown, part
+
+
+def test_the_operators_group_can_be_narrowed_and_stays_so(client):
+    from django.core.management import call_command
+
+    group = Group.objects.get(name="operators")
+    group.permissions.remove(group.permissions.get(codename="delete_chore"))
+
+    call_command("migrate", verbosity=0)
+
+    assert not group.permissions.filter(codename="delete_chore").exists()
+    assert group.permissions.filter(codename="change_chore").exists()

@@ -1,0 +1,192 @@
+"""Providers, workers and calls: who may change what, and what a change leaves alone."""
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.admin.utils import quote
+from django.db.models.functions import Now
+from django.urls import reverse
+
+from jobs import providers
+from jobs.models import Call, Provider, Worker
+from tests.jobs.test_console_pages import log_in
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+NAME = "gemini:flash"
+EDIT = reverse("admin:jobs_provider_change", args=[quote(NAME)])
+PAUSE = reverse("admin:jobs_provider_pause", args=[quote(NAME)])
+RESUME = reverse("admin:jobs_provider_resume", args=[quote(NAME)])
+FORM = {"requests_per_minute": 15, "burst": 5, "max_running": "", "timeout": 25}
+MONEY = {"price": "0", "daily_budget": ""}
+
+
+@pytest.fixture
+def provider():
+    return providers.find(NAME)
+
+
+@pytest.fixture
+def operator(client):
+    return log_in(client, "operators")
+
+
+@pytest.fixture
+def viewer(client):
+    return log_in(client, "viewers")
+
+
+def row():
+    return Provider.objects.with_now().get()
+
+
+# Pause and resume
+
+
+def test_a_pause_with_reason_and_end_holds_for_everybody(operator, provider):
+    page = operator.post(PAUSE, {"reason": "bill unpaid", "until": "2099-01-01T12:00"}, follow=True)
+
+    assert row().is_paused
+    assert (row().pause_reason, row().paused_until.year) == ("bill unpaid", 2099)
+    assert "bill unpaid" in page.text
+    assert LogEntry.objects.get().change_message.startswith("Paused until 2099")
+
+
+def test_one_click_pauses_and_one_click_resumes(operator, provider):
+    operator.post(PAUSE, {"from": "dashboard"})
+    assert (row().paused, row().pause_reason) == (True, "Paused by operators.")
+
+    answer = operator.post(RESUME, {"from": "dashboard"})
+
+    assert not row().is_paused
+    assert answer.url == reverse("admin:index")
+    assert LogEntry.objects.count() == 2
+
+
+def test_a_pause_that_is_over_already_is_refused(operator, provider):
+    page = operator.post(PAUSE, {"until": "2001-01-01T12:00"}, follow=True)
+
+    assert not row().is_paused
+    assert "The end of the pause is in the past." in page.text
+
+
+@pytest.mark.parametrize("url", [PAUSE, RESUME])
+def test_a_viewer_neither_pauses_nor_resumes(viewer, provider, url):
+    assert viewer.post(url).status_code == 403
+    assert viewer.get(url).status_code == 405
+    assert not row().is_paused
+
+
+# Limits and money
+
+
+def test_an_operator_edits_limits_and_no_money(operator, provider):
+    operator.post(EDIT, {**FORM, "burst": 9, "price": "7", "daily_budget": "1"})
+
+    assert (row().burst, row().price, row().daily_budget) == (9, 0, None)
+
+
+def test_a_superuser_edits_money(admin_client, provider):
+    admin_client.post(EDIT, {**FORM, "price": "0.04", "daily_budget": "10"})
+
+    assert (row().price, row().daily_budget) == (Decimal("0.04"), 10)
+
+
+def test_a_viewer_edits_nothing(viewer, provider):
+    assert viewer.post(EDIT, {**FORM, "burst": 9}).status_code == 403
+    assert row().burst == 5
+
+
+def test_what_was_spent_while_the_form_was_open_stays_spent(admin_client, provider, monkeypatch):
+    """As if a call had been made between reading the row and writing it."""
+    clean = Provider.full_clean
+
+    def spend_meanwhile(self, *args, **kwargs):
+        Provider.objects.update(spent=5, faults=2, paused=True)
+        return clean(self, *args, **kwargs)
+
+    monkeypatch.setattr(Provider, "full_clean", spend_meanwhile)
+
+    admin_client.post(EDIT, {**FORM, **MONEY, "burst": 9})
+
+    assert (row().burst, row().spent, row().faults, row().paused) == (9, 5, 2, True)
+
+
+@pytest.mark.parametrize("nonsense", [{"burst": 0}, {"timeout": ""}, {"requests_per_minute": "x"}])
+def test_nonsense_is_explained_and_not_saved(operator, provider, nonsense):
+    page = operator.post(EDIT, {**FORM, **nonsense})
+
+    assert page.status_code == 200
+    assert (row().burst, row().timeout) == (5, 25)
+
+
+# Workers
+
+
+def new_worker(name="host:1:abc"):
+    return Worker.objects.create(
+        name=name, slots=4, version="1", lease_expires_at=Now() + timedelta(hours=1)
+    )
+
+
+def drain(client, worker):
+    url = reverse("admin:jobs_worker_changelist")
+    return client.post(url, {"action": "drain", "_selected_action": worker.pk}, follow=True)
+
+
+def test_an_operator_asks_one_worker_to_stop(operator):
+    worker, other = new_worker(), new_worker("host:2:def")
+
+    page = drain(operator, worker)
+
+    worker.refresh_from_db()
+    other.refresh_from_db()
+    assert (worker.asked_to_stop, other.asked_to_stop) == (True, False)
+    assert "Workers asked to stop: 1." in page.text
+    assert LogEntry.objects.get().object_id == worker.pk
+
+
+def test_a_viewer_stops_no_worker(viewer):
+    worker = new_worker()
+
+    drain(viewer, worker)
+
+    worker.refresh_from_db()
+    assert not worker.asked_to_stop
+
+
+# Calls
+
+
+def new_call(**columns):
+    from jobs.models import uuid7
+
+    id = uuid7()
+    return Call.objects.create(
+        provider=NAME, job_id=id, epoch=1, key=id.hex, number=1, deadline=Now(), **columns
+    )
+
+
+def seen(client, call):
+    url = reverse("admin:jobs_call_changelist")
+    client.post(url, {"action": "mark_seen", "_selected_action": call.pk})
+    call.refresh_from_db()
+    return call.excused
+
+
+def test_an_unknown_call_that_a_person_has_seen_is_no_news(operator):
+    call, _ = new_call(state="unknown"), new_call(state="stored")
+    url = reverse("admin:jobs_call_changelist")
+    assert [row.pk for row in operator.get(url, {"seen": "no"}).context["cl"].result_list] == [
+        call.pk
+    ]
+
+    assert seen(operator, call)
+
+    assert not operator.get(url, {"seen": "no"}).context["cl"].result_list
+
+
+def test_a_viewer_has_not_looked_into_it(viewer):
+    assert not seen(viewer, new_call(state="unknown"))
