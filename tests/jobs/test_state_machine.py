@@ -82,7 +82,7 @@ def test_every_job_ends_and_nothing_is_written_twice(transactional_db, monkeypat
     run_state_machine_as_test(
         Queue,
         settings=settings(
-            max_examples=80,
+            max_examples=50,
             stateful_step_count=30,
             deadline=None,
             derandomize=False,
