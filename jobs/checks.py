@@ -6,7 +6,6 @@ from django.core.checks import CheckMessage, Error, register
 
 from jobs.models import Job, job_models
 
-
 KINDS = ("constraints", "indexes")
 
 
