@@ -164,6 +164,7 @@ class Worker:
     def end(self, run: Run, end: End) -> None:
         end.steps, end.has_answer = run.steps, run.has_answer
         self.ends[type(run.job)].append(end)
+        self.looked = False  # who waited for its token may start now
         if self.runs.get(run.job.id) is run:
             del self.runs[run.job.id]
             self.held[type(run.job)] -= 1
