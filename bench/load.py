@@ -1,4 +1,4 @@
-"""Sends the same HTTP request over and over, on this machine, and measures each answer."""
+"""Sends HTTP requests as fast as they are answered, on this machine, and measures each answer."""
 
 import asyncio
 import time
@@ -42,7 +42,10 @@ def post(path: str, body: bytes, **headers: str) -> bytes:
 
 
 def measure(port: int, requests: list[bytes], seconds: float) -> Load:
-    """Send these by turns over a few connections that stay open."""
+    """Send these by turns over a few connections that stay open.
+
+    Each connection has its own part of them; a few are sent by all, over and over.
+    """
     return asyncio.run(_measure(port, requests, seconds))
 
 
@@ -52,7 +55,7 @@ async def _measure(port: int, requests: list[bytes], seconds: float) -> Load:
     end = begun + seconds
     await asyncio.gather(
         *(
-            _repeat(port, requests[n % len(requests) :] + requests, end, load)
+            _repeat(port, requests[n::CONNECTIONS] or requests, end, load)
             for n in range(CONNECTIONS)
         )
     )

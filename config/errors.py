@@ -1,12 +1,24 @@
-"""What is said when something of ours went wrong: a page to people, JSON to programs."""
+"""What is said when a request fails outside its view: a page to people, JSON to programs."""
 
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
 from django.views import defaults
 
-from guides import answers
+from guides import replies
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """A name that is not this site's, or a request no sane client sends."""
+    if is_for_programs(request):
+        return replies.refusal(400, "bad_request", _("Nothing can be made of this request."))
+    return defaults.bad_request(request, exception)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    if request.path.startswith("/api/"):
-        return answers.refusal(500, "server_error", "Something went wrong on our side.")
+    if is_for_programs(request):
+        return replies.refusal(500, "server_error", _("Something went wrong on our side."))
     return defaults.server_error(request)
+
+
+def is_for_programs(request: HttpRequest) -> bool:
+    return request.path.startswith("/api/")

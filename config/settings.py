@@ -152,6 +152,8 @@ def sidebar(title: Any, *pages: tuple[str, Any, str]) -> dict[str, Any]:
     }
 
 
+LOGIN_REDIRECT_URL = "/admin/"  # the only pages one logs in for
+
 UNFOLD = {
     "SITE_TITLE": "Tabie 旅絵",
     "SITE_HEADER": "Tabie 旅絵",
@@ -232,6 +234,7 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000  # a guide of 500 spots is one form
+DATA_UPLOAD_MAX_MEMORY_SIZE = 10_000_000  # of a million letters, nine bytes each in a form
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEBUG
 SECURE_SSL_REDIRECT = env.bool("SECURE_SSL_REDIRECT", not DEBUG)
@@ -322,6 +325,8 @@ PICTURE_LANGUAGE = env.str("PICTURE_LANGUAGE", "")
 
 # Paid calls
 
+# Of the prices that are set at the providers.
+CURRENCY = env.str("CURRENCY", "") or "USD"
 # How often a call whose answer was lost is made again by itself; then a person decides.
 UNKNOWN_REPEATS = env.int("UNKNOWN_REPEATS", 2)
 # How long an answer that can't be stored is kept in memory while storing is tried again.

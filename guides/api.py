@@ -3,15 +3,17 @@
 from pathlib import Path
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseNotModified
 from django.urls import reverse
-from django.utils.cache import get_conditional_response, patch_vary_headers
+from django.utils.cache import patch_vary_headers
+from django.utils.http import parse_etags
+from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 
-from guides import answers, incoming, services
+from guides import incoming, replies, services
 from guides.models import SpotDetail
 from guides.status import GuideStatus, find_status
-from guides.templatetags.pictures import absolute, address
+from guides.templatetags.pictures import absolute
 
 DESCRIPTION = Path(__file__).parent / "openapi.json"
 
@@ -19,17 +21,25 @@ DESCRIPTION = Path(__file__).parent / "openapi.json"
 @csrf_exempt  # nothing is changed here: a POST shall hear that, and not of cookies
 def guide_status(request: HttpRequest, plan_id: str) -> HttpResponseBase:
     if request.method not in ("GET", "HEAD"):
-        return answers.not_allowed(request, ["GET", "HEAD"])
+        return replies.not_allowed(request, ["GET", "HEAD"])
     found = find_status(plan_id)
     if found is None:
-        return answers.not_found(f"There is no guide {plan_id[:120]!r}.")
+        return replies.not_found(_("There is no guide %(id)s.") % {"id": replies.shown(plan_id)})
     # Before the estimates, which take most of the queries.
-    unchanged = get_conditional_response(request, etag=found.etag)
-    answer = unchanged or answers.JsonAnswer(status_json(request, found))
-    answer.headers["ETag"] = found.etag
-    answer.headers["Cache-Control"] = "no-cache"  # keep it, but ask whether it is still true
-    patch_vary_headers(answer, ["Accept-Language"])
-    return answer
+    if has_already(request, found.etag):
+        reply: HttpResponse = HttpResponseNotModified()
+    else:
+        reply = replies.JsonReply(status_json(request, found))
+    reply.headers["ETag"] = found.etag
+    reply.headers["Cache-Control"] = "no-cache"  # keep it, but ask whether it is still true
+    patch_vary_headers(reply, ["Accept-Language"])
+    return reply
+
+
+def has_already(request: HttpRequest, etag: str) -> bool:
+    """Whether If-None-Match names it, weakly; other conditions are for those who write."""
+    named = parse_etags(request.headers.get("If-None-Match", ""))
+    return "*" in named or etag.removeprefix("W/") in [each.removeprefix("W/") for each in named]
 
 
 def status_json(request: HttpRequest, found: GuideStatus) -> dict[str, Any]:
@@ -40,7 +50,7 @@ def status_json(request: HttpRequest, found: GuideStatus) -> dict[str, Any]:
         "percent": found.percent,
         "counts": {
             "total": found.total,
-            **{state: found.states.count(state[0]) for state in STATES},
+            **{state: found.counts[state] for state in STATES},
         },
         "seconds_expected": found.seconds,
         "poll_after_seconds": found.poll_after,
@@ -53,14 +63,13 @@ STATES = ("ready", "loading", "failed", "none")
 
 def spot_json(request: HttpRequest, found: GuideStatus, spot: SpotDetail) -> dict[str, Any]:
     estimate = found.estimates.get(spot.spot_name)
-    shown = address(spot.image_url)
     widths = (pair.split() for pair in spot.srcset.split(", ") if pair)
     return {
         "id": spot.pk,
         "name": spot.spot_name,
         "picture_state": spot.picture_state,
         "image_status": spot.image_status,
-        "image_url": absolute(shown, request) if shown else None,
+        "image_url": absolute(spot.shown_url, request) if spot.shown_url else None,
         "widths": [
             {"width": int(width[:-1]), "url": absolute(url, request)} for url, width in widths
         ],
@@ -82,37 +91,42 @@ def wait_json(found: GuideStatus, spot_name: str) -> dict[str, Any] | None:
 
 
 @csrf_exempt  # a token is no cookie: no other site can make a browser send it
-def guides(request: HttpRequest) -> HttpResponseBase:
+def hand_over(request: HttpRequest) -> HttpResponseBase:
     """Take over a finished guide. The same again changes nothing."""
     if request.method != "POST":
-        return answers.not_allowed(request, ["POST"])
+        return replies.not_allowed(request, ["POST"])
     if not incoming.is_open():
-        return answers.refusal(403, "closed", "API_TOKEN is not set: nothing is taken over here.")
+        return replies.refusal(
+            403, "closed", _("API_TOKEN is not set: nothing is taken over here.")
+        )
     if not incoming.is_known(request):
-        answer = answers.refusal(401, "unauthorized", "The header must be: Bearer <API_TOKEN>.")
-        answer.headers["WWW-Authenticate"] = "Bearer"
-        return answer
+        reply = replies.refusal(401, "unauthorized", _("The header must be: Bearer <API_TOKEN>."))
+        reply.headers["WWW-Authenticate"] = "Bearer"
+        return reply
     try:
         guide, spots = incoming.read_guide(request)
     except incoming.Refused as refused:
-        return answers.refusal(refused.status, refused.code, refused.text, refused.fields)
+        return replies.refusal(refused.status, refused.code, refused.text, refused.fields)
     result = services.put_guide(guide, spots)
-    return answers.JsonAnswer(
+    url = request.build_absolute_uri(guide.get_absolute_url())
+    is_new = result.change == "created"
+    return replies.JsonReply(
         {
             "plan_id": guide.plan_id,
             "result": result.change,
             "pictures_asked_for": result.asked,
-            "url": request.build_absolute_uri(guide.get_absolute_url()),
+            "url": url,
             "status_url": request.build_absolute_uri(reverse("guide_status", args=[guide.plan_id])),
         },
-        status=201 if result.change == "created" else 200,
+        status=201 if is_new else 200,
+        headers={"Location": url} if is_new else None,
     )
 
 
 @csrf_exempt
 def description(request: HttpRequest) -> HttpResponseBase:
     if request.method not in ("GET", "HEAD"):
-        return answers.not_allowed(request, ["GET", "HEAD"])
+        return replies.not_allowed(request, ["GET", "HEAD"])
     return HttpResponse(
         DESCRIPTION.read_bytes(),
         content_type="application/json",
@@ -122,4 +136,5 @@ def description(request: HttpRequest) -> HttpResponseBase:
 
 @csrf_exempt
 def nothing(request: HttpRequest, path: str = "") -> HttpResponseBase:
-    return answers.not_found(f"There is nothing at {request.path[:200]!r}.")
+    text = _("There is nothing at %(path)s.") % {"path": replies.shown(request.path)}
+    return replies.not_found(text)

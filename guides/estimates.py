@@ -25,7 +25,7 @@ from django.db.models.functions import Now, RowNumber
 
 from guides.models import SpotImageJob
 from jobs import providers, waiting
-from jobs.models import ENDED, Attempt, Outcome, Provider, Worker
+from jobs.models import ENDED, Attempt, JobQuerySet, Outcome, Provider, Status, Worker
 from jobs.waiting import Reason, Wait
 
 MOST_COUNTED = 1_000  # jobs before one's own
@@ -44,6 +44,7 @@ class Pace:
     free: int  # of these slots, the idle ones
     tokens: float  # how many the provider lets begin at once
     interval: float  # seconds between those that follow
+    affordable: float  # how many more today's budget covers
 
     def until_start(self, before: int) -> float:
         """Seconds until a picture is begun that has so many before it."""
@@ -53,10 +54,13 @@ class Pace:
 
 
 class Line(NamedTuple):
-    """Who is due, as far as it was looked at."""
+    """Who waits, as far as it was looked at."""
 
     before: dict[str, int]  # of each spot of the guide, how many are claimed before it
     is_long: bool  # there are more than were looked at
+
+
+NOBODY = Line({}, is_long=False)
 
 
 @dataclass(frozen=True)
@@ -88,9 +92,19 @@ def estimate(
     """Of each spot with a job: its place in the line and the seconds still expected."""
     if not jobs:
         return {}
-    line = look_at_line(plan_id)
+    due = look_at_line(plan_id, SpotImageJob.objects.due())
     pace = find_pace(provider)
-    return {name: of_job(job, waits.get(name), line, pace) for name, job in jobs.items()}
+    later = NOBODY
+    if any(wait.reason == Reason.RETRY for wait in waits.values()):
+        later = look_at_line(plan_id, SpotImageJob.objects.filter(status=Status.QUEUED))
+    found = {}
+    for name, job in jobs.items():
+        wait = waits.get(name)
+        if wait and wait.reason == Reason.RETRY:
+            found[name] = of_retry(job, wait, later, pace)
+        else:
+            found[name] = of_job(job, wait, due, pace)
+    return found
 
 
 def of_job(job: Any, wait: Wait | None, line: Line, pace: Pace | None) -> Estimate:
@@ -98,17 +112,26 @@ def of_job(job: Any, wait: Wait | None, line: Line, pace: Pace | None) -> Estima
         held = job.now - job.locked_at if job.locked_at else timedelta(0)
         return Estimate(seconds=rounded(still_running(held, pace) if pace else None))
     before = line.before.get(job.spot_name)
-    if wait.reason != Reason.RETRY and before is None:
+    if before is None:
         # Too many before it for an estimate; or it was claimed while we looked.
         return Estimate(position=MOST_COUNTED if line.is_long else None)
-    if pace is None or not (wait.until or wait.reason in KEEP_MOVING):
+    moves = wait.reason in KEEP_MOVING or (wait.reason == Reason.PAUSED and wait.until)
+    if pace is None or not moves or before >= pace.affordable:
         return Estimate(before)
-    return Estimate(before, rounded(until_made(job, wait, before or 0, pace)))
+    return Estimate(before, rounded(shut(job, wait) + pace.until_start(before) + pace.seconds))
 
 
-def until_made(job: Any, wait: Wait, before: int, pace: Pace) -> float:
-    shut = max(0.0, (wait.until - job.now).total_seconds()) if wait.until else 0.0
-    return shut + pace.until_start(before) + pace.seconds
+def of_retry(job: Any, wait: Wait, line: Line, pace: Pace | None) -> Estimate:
+    """It is not in the line yet, but all who wait now will be before it."""
+    before = line.before.get(job.spot_name)
+    if pace is None or before is None or before >= pace.affordable:
+        return Estimate()
+    return Estimate(seconds=rounded(max(shut(job, wait), pace.until_start(before)) + pace.seconds))
+
+
+def shut(job: Any, wait: Wait) -> float:
+    """Seconds in which it is not begun, whoever is before it."""
+    return max(0.0, (wait.until - job.now).total_seconds()) if wait.until else 0.0
 
 
 def rounded(seconds: float | None) -> int | None:
@@ -123,14 +146,13 @@ def still_running(elapsed: timedelta, pace: Pace) -> float | None:
     return max(left, pace.seconds / 4)
 
 
-def look_at_line(plan_id: str) -> Line:
-    """Number the first thousand due jobs, and find those of the guide among them.
+def look_at_line(plan_id: str, queued: JobQuerySet) -> Line:
+    """Number the first thousand of these jobs, and find those of the guide among them.
 
     In the order of the claim and along its index, so it is one short look.
     """
     order = [F("priority").asc(), F("run_after").asc(), F("created_at").asc()]
-    line = SpotImageJob.objects.due().in_turn()
-    numbered = line.annotate(turn=Window(RowNumber(), order_by=order))
+    numbered = queued.in_turn().annotate(turn=Window(RowNumber(), order_by=order))
     first = numbered.values_list("plan_id", "spot_name", "turn")[:MOST_COUNTED]
     select, parameters = first.query.sql_with_params()
     with connection.cursor() as cursor:
@@ -161,6 +183,7 @@ def find_pace(provider: Provider | None) -> Pace | None:
         free=max(0, slots - crew["running"]),
         tokens=provider.tokens() if provider else inf,
         interval=provider.interval.total_seconds() if provider else 0,
+        affordable=provider.affordable if provider else inf,
     )
 
 

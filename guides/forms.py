@@ -7,12 +7,18 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
-from guides import limits, names
+from guides import limits, names, styles
 from guides.models import Guide, SpotDetail
-from guides.styles import PictureStyle
 
 LINES = re.compile(r"\r\n|\r|\n")
-BULLET = re.compile(r"^(?:[-*•・]|\d{1,3}[.)．、])\s*(?=\S)")
+BARS = re.compile(r"[|｜]")
+# What begins a line of a list, and no name: "9.11 Memorial" and "-196 Bar" have no space there.
+# Japanese lists have none either, but no name begins with their marks. making.js has the same.
+DIGIT, SPACE = "[0-9０-９]", r"[ \u00a0\u3000]"
+BULLET = re.compile(
+    rf"^(?:(?:[-*]|{DIGIT}{{1,3}}[.)]){SPACE}+"
+    rf"|(?:[•・]|{DIGIT}{{1,3}}[．、）](?!{DIGIT})){SPACE}*)(?=\S)"
+)
 
 
 class NewGuideForm(forms.Form):
@@ -21,7 +27,7 @@ class NewGuideForm(forms.Form):
     title = forms.CharField(max_length=limits.LONGEST_TITLE)
     destination = forms.CharField(max_length=limits.LONGEST_TITLE, required=False)
     summary = forms.CharField(max_length=limits.LONGEST_SUMMARY, required=False)
-    picture_style = forms.ChoiceField(choices=PictureStyle.choices, required=False)
+    picture_style = forms.ChoiceField(choices=styles.offered, required=False)
     # Not stripped: a tab at the end of a line says that all before it is the name.
     spots = forms.CharField(max_length=limits.MOST_BYTES, strip=False)
 
@@ -29,10 +35,14 @@ class NewGuideForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.spot_faults: list[tuple[int, str]] = []  # line and what is wrong with it
 
-    @property
-    def guide(self) -> Guide:
+    def guide(self, plan_id: str) -> Guide:
         facts = ("title", "destination", "summary", "picture_style")
-        return Guide(**{name: self.cleaned_data[name] for name in facts})
+        return Guide(plan_id=plan_id, **{name: self.cleaned_data[name] for name in facts})
+
+    @property
+    def first_fault(self) -> str:
+        """The field a person looks at next; empty if there is nothing wrong."""
+        return next((name for name in self.fields if name in self.errors), "")
 
     def clean_summary(self) -> str:
         summary: str = self.cleaned_data["summary"]
@@ -85,5 +95,6 @@ def read_line(line: str) -> tuple[str, str]:
     if "\t" in line:
         name, _tab, description = line.partition("\t")
     else:
-        name, _bar, description = BULLET.sub("", line.strip()).replace("｜", "|").partition("|")
+        name, *rest = BARS.split(BULLET.sub("", line.strip()), maxsplit=1)
+        description = "".join(rest)
     return name.strip(), " ".join(description.split())

@@ -59,7 +59,7 @@ class Picture:
 def request_for(spot: "SpotDetail", generation: int = 0) -> PictureRequest:
     """What is asked of the provider: the same spot asks the same, until a person wants another."""
     provider = providers.chosen()
-    style = styles.WORDS.get(spot.guide.picture_style) or settings.PICTURE_STYLE
+    style = styles.words_for(spot.guide.picture_style)
     quoted = {
         "spot_name": spot.spot_name[:LONGEST_IN_PROMPT],
         "description": spot.description[:LONGEST_IN_PROMPT],

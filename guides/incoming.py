@@ -8,15 +8,17 @@ from django.conf import settings
 from django.core.exceptions import RequestDataTooBig, ValidationError
 from django.http import HttpRequest, UnreadablePostError
 from django.utils.crypto import constant_time_compare
+from django.utils.translation import gettext as _
 
 from guides import limits, names
-from guides.answers import Fault
 from guides.models import Guide, SpotDetail
+from guides.replies import MOST_SHOWN, Fault, shown
 from guides.styles import PictureStyle
 
 GUIDE_FIELDS = {"plan_id", "title", "destination", "summary", "picture_style", "spots"}
 SPOT_FIELDS = {"name", "description", "tags"}
-MOST_SHOWN = 80  # characters of a wrong value, said back
+DEEPEST = 5  # a guide holds a list of spots that hold lists of tags
+MOST_FAULTS = 100  # named in one reply
 
 
 class Refused(Exception):
@@ -40,17 +42,21 @@ def is_known(request: HttpRequest) -> bool:
 def read_guide(request: HttpRequest) -> tuple[Guide, list[SpotDetail]]:
     """The guide and its spots, checked and not saved."""
     if request.content_type != "application/json":
-        raise Refused(415, "not_json", f"Send application/json, not {request.content_type!r}.")
+        text = _("Send application/json, not %(type)s.") % {"type": shown(request.content_type)}
+        raise Refused(415, "not_json", text)
     data = decode(read_body(request))
     reader = Reader()
     guide, spots = reader.guide(data), reader.spots(data.get("spots"))
     if reader.faults:
-        raise Refused(400, "invalid", "The guide can't be taken as it is.", reader.faults)
+        reader.refuse()
     return guide, spots
 
 
 def read_body(request: HttpRequest) -> bytes:
     length = request.META.get("CONTENT_LENGTH") or "0"
+    if "Transfer-Encoding" in request.headers and length == "0":
+        # In pieces: Django reads none of them.
+        raise Refused(411, "length_required", _("Send the guide with its Content-Length."))
     if not length.isdecimal() or int(length) > limits.MOST_BYTES:
         too_large()
     try:
@@ -58,24 +64,36 @@ def read_body(request: HttpRequest) -> bytes:
     except RequestDataTooBig:
         too_large()
     except UnreadablePostError:
-        raise Refused(400, "unreadable", "The connection ended before the guide did.") from None
+        text = _("The connection ended before the guide did.")
+        raise Refused(400, "unreadable", text) from None
     if len(body) > limits.MOST_BYTES:
         too_large()
     return body
 
 
 def too_large() -> NoReturn:
-    raise Refused(413, "too_large", f"A guide has at most {limits.MOST_BYTES} bytes.")
+    text = _("A guide has at most %(most)d bytes.") % {"most": limits.MOST_BYTES}
+    raise Refused(413, "too_large", text)
 
 
 def decode(body: bytes) -> dict[str, Any]:
     try:
         data = json.loads(body.decode(), parse_constant=refuse_constant)
     except (ValueError, RecursionError) as error:
-        raise Refused(400, "not_json", f"This is not JSON: {error}") from None
+        text = _("This is not JSON: %(error)s") % {"error": str(error)[:MOST_SHOWN]}
+        raise Refused(400, "not_json", text) from None
     if not isinstance(data, dict):
-        raise Refused(400, "not_json", "A guide is an object.")
+        raise Refused(400, "not_json", _("A guide is an object."))
+    if is_deeper(data, DEEPEST):
+        raise Refused(400, "invalid", _("A guide is not nested as deep as this."))
     return data
+
+
+def is_deeper(value: Any, most: int) -> bool:
+    inner = value.values() if isinstance(value, dict) else value
+    return isinstance(value, dict | list) and (
+        not most or any(is_deeper(each, most - 1) for each in inner)
+    )
 
 
 def refuse_constant(name: str) -> NoReturn:
@@ -93,7 +111,8 @@ class Reader:
         style = self.text(data, "picture_style", limits.LONGEST_TITLE)
         if style not in PictureStyle.values:
             known = ", ".join(filter(None, PictureStyle.values))
-            self.fault("picture_style", style, f"Known are {known}, or nothing.")
+            text = _("Known are %(known)s, or nothing.") % {"known": known}
+            self.fault("picture_style", style, text)
         return Guide(
             plan_id=self.text(data, "plan_id", 100, check=names.validate_plan_id),
             title=self.text(data, "title", limits.LONGEST_TITLE, check=require),
@@ -104,20 +123,20 @@ class Reader:
 
     def spots(self, data: Any) -> list[SpotDetail]:
         if not isinstance(data, list) or len(data) > limits.MOST_SPOTS:
-            text = f"This is a list of at most {limits.MOST_SPOTS} spots."
+            text = _("This is a list of at most %(most)d spots.") % {"most": limits.MOST_SPOTS}
             self.fault("spots", data, text)
             return []
         spots = [self.spot(spot, f"spots[{n}]") for n, spot in enumerate(data)]
         seen = set[str]()
         for n, spot in enumerate(spots):
             if spot.spot_name and spot.spot_name in seen:
-                self.fault(f"spots[{n}].name", spot.spot_name, "Another spot has this name.")
+                self.fault(f"spots[{n}].name", spot.spot_name, _("Another spot has this name."))
             seen.add(spot.spot_name)
         return spots
 
     def spot(self, data: Any, path: str) -> SpotDetail:
         if not isinstance(data, dict):
-            self.fault(path, data, "A spot is an object.")
+            self.fault(path, data, _("A spot is an object."))
             return SpotDetail()
         self.know(data, SPOT_FIELDS, f"{path}.")
         name, longest = names.LONGEST_SPOT_NAME, limits.LONGEST_DESCRIPTION
@@ -134,7 +153,8 @@ class Reader:
             self.fault(path, data, " ".join(error.messages))
             return []
         if len(tags) > limits.MOST_TAGS:
-            self.fault(path, data, f"A spot has at most {limits.MOST_TAGS} tags.")
+            text = _("A spot has at most %(most)d tags.") % {"most": limits.MOST_TAGS}
+            self.fault(path, data, text)
         return tags
 
     def text(
@@ -150,7 +170,7 @@ class Reader:
         value = data.get(name, "")
         path = f"{path}.{name}" if path else name
         if not isinstance(value, str):
-            self.fault(path, value, "This is a text.")
+            self.fault(path, value, _("This is a text."))
             return ""
         try:
             limits.check_text(value, most, lines=lines)
@@ -162,16 +182,20 @@ class Reader:
 
     def know(self, data: dict[str, Any], fields: set[str], path: str) -> None:
         for name in sorted(data.keys() - fields):
-            text = f"Unknown. Known are {', '.join(sorted(fields))}."
+            text = _("Unknown. Known are %(known)s.") % {"known": ", ".join(sorted(fields))}
             self.fault(f"{path}{name[:MOST_SHOWN]}", data[name], text)
 
     def fault(self, field: str, value: object, text: str) -> None:
-        shown = ascii(value) if isinstance(value, str) else json.dumps(value)
         # Lone surrogates could not be sent back.
         clean = field.encode(errors="replace").decode()
-        self.faults.append({"field": clean, "value": shown[:MOST_SHOWN], "text": text})
+        self.faults.append({"field": clean, "value": shown(value), "text": text})
+        if len(self.faults) == MOST_FAULTS:
+            self.refuse()
+
+    def refuse(self) -> NoReturn:
+        raise Refused(400, "invalid", _("The guide can't be taken as it is."), self.faults)
 
 
 def require(value: str) -> None:
     if not value.strip():
-        raise ValidationError("This is needed.")
+        raise ValidationError(_("This is needed."))

@@ -1,26 +1,72 @@
 """Where staff make a guide; its page shows the pictures arriving."""
 
+from typing import Any
+
+from django.conf import settings
 from django.contrib.admin.views.decorators import staff_member_required
+from django.contrib.auth.decorators import permission_required
+from django.core import signing
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from guides import limits, services
+from guides import limits, names, services
 from guides.forms import NewGuideForm
+from guides.models import SpotImageJob
+from jobs import providers
+
+MADE = "made"  # the cookie that tells making.js which draft is saved
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @staff_member_required
+@permission_required("guides.add_guide", raise_exception=True)
 def new_guide(request: HttpRequest) -> HttpResponse:
     form = NewGuideForm(request.POST if request.method == "POST" else None)
+    plan_id = read_plan_key(request) or names.new_plan_id()
     if form.is_valid():
-        guide = services.save_guide(form.guide, form.cleaned_data["spots"])
-        return redirect(guide)
+        guide = form.guide(plan_id)
+        services.put_guide(guide, form.cleaned_data["spots"])  # sent twice, it is saved once
+        answer = redirect(guide)
+        path, secure = reverse("new_guide"), settings.SESSION_COOKIE_SECURE
+        answer.set_cookie(MADE, plan_id, path=path, secure=secure, samesite="Lax")
+        return answer
     context = {
         "form": form,
-        "price": services.price_of(1),
+        "plan_key": plan_keys(request).sign(plan_id),
+        **what_it_costs(),
         "most_spots": limits.MOST_SPOTS,
     }
     return render(request, "guides/new.html", context, status=400 if form.is_bound else 200)
+
+
+def plan_keys(request: HttpRequest) -> signing.Signer:
+    """Signs plan ids, so that a form can name only one that its author was given here."""
+    return signing.Signer(salt=f"guides.making:{request.user.pk}")
+
+
+def read_plan_key(request: HttpRequest) -> str:
+    try:
+        return plan_keys(request).unsign(request.POST.get("plan_key", ""))
+    except signing.BadSignature:
+        return ""
+
+
+def what_it_costs() -> dict[str, Any]:
+    """A price of 0 says that nobody has set it, unless the pictures are made here."""
+    price = services.price_of(1)
+    return {
+        "price": price,
+        "shown_price": shown(price),
+        "is_free": not price and SpotImageJob.provider_name() in providers.UNLIMITED,
+        "currency": settings.CURRENCY,
+    }
+
+
+def shown(price: Any) -> str:
+    """With two decimals, or as many as it has: 0.04 -> 0.04, 0.004 -> 0.004."""
+    whole, _, decimals = f"{price:.4f}".partition(".")
+    return f"{whole}.{decimals.rstrip('0').ljust(2, '0')}"

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, Self
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.db.models import Case, Count, Exists, OuterRef, Q, Value, When
 from django.db.models.functions import Now
@@ -28,6 +29,7 @@ from jobs.run import Run
 
 PICTURE = ("image_url", "image_status", "blur")
 KNOWN = ("guide_id", "spot_name", *PICTURE)
+PAINTED = Q(image_url__regex=names.ADDRESS)  # of spots: those whose `picture_state` is ready
 
 
 class ImageStatus(models.TextChoices):
@@ -43,7 +45,7 @@ class GuideQuerySet(models.QuerySet["Guide"]):
     def with_progress(self) -> Self:
         return self.annotate(
             spot_count=Count("spots"),
-            ready_count=Count("spots", filter=~Q(spots__image_url="")),
+            ready_count=Count("spots", filter=Q(spots__image_url__regex=names.ADDRESS)),
         )
 
 
@@ -104,8 +106,13 @@ class SpotQuerySet(models.QuerySet["SpotDetail"]):
 
     def loading(self) -> Self:
         """Those whose `picture_state` is loading."""
-        unpainted = self.with_jobs().filter(image_url="").exclude(image_status=ImageStatus.FAILED)
+        unpainted = self.with_jobs().filter(~PAINTED).exclude(image_status=ImageStatus.FAILED)
         return unpainted.filter(Q(image_status=ImageStatus.PROCESSING) | Q(awaits_picture=True))
+
+    def unsettled(self) -> Self:
+        """Those whose picture may still change: the loading ones, and those to be replaced."""
+        unpainted = Q(~PAINTED, image_status=ImageStatus.PROCESSING)
+        return self.with_jobs().filter(Q(awaits_picture=True) | unpainted)
 
     def bulk_create(self, objs: Iterable["SpotDetail"], *args: Any, **kwargs: Any) -> Any:
         spots = list(objs)
@@ -183,6 +190,14 @@ class SpotDetail(models.Model):
             enqueue_missing([self], new=is_new or moved)
         self.remember()
 
+    def clean(self) -> None:
+        """Refuse a new picture that is none; what the database has already is not asked about."""
+        if self.image_url and self.image_url != self._known.get("image_url"):
+            try:
+                names.validate_image_url(self.image_url)
+            except ValidationError as error:
+                raise ValidationError({"image_url": error}) from None
+
     @classmethod
     def from_db(cls, db: str | None, field_names: Any, values: Any, **options: Any) -> Self:
         spot = super().from_db(db, field_names, values, **options)
@@ -215,6 +230,7 @@ class SpotDetail(models.Model):
         self.spot_name = self.spot_name.strip()
         names.validate_spot_name(self.spot_name)
         self.topic_tags = names.tidy_tags(self.topic_tags)
+        self.clean()
         if self._state.adding:
             if self.image_status == ImageStatus.PROCESSING:  # only a job can say so
                 self.image_status = ImageStatus.NOT_STARTED
@@ -240,12 +256,17 @@ class SpotDetail(models.Model):
     @property
     def wants_picture(self) -> bool:
         waiting = (ImageStatus.NOT_STARTED, ImageStatus.FAILED)
-        return not self.image_url and self.image_status in waiting
+        return not self.shown_url and self.image_status in waiting
+
+    @property
+    def shown_url(self) -> str:
+        """The address of its picture, if it is one: what plain SQL wrote may be anything."""
+        return names.address(self.image_url)
 
     @property
     def picture_state(self) -> str:
         """What a visitor sees: ready, loading, failed or none."""
-        if self.image_url:
+        if self.shown_url:
             return "ready"
         if self.image_status == ImageStatus.FAILED:
             return "failed"

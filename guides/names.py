@@ -8,13 +8,19 @@ from collections.abc import Iterable
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
+from guides import limits
+
 LONGEST_SPOT_NAME = 200
 LONGEST_TAG = 50
 TAKEN = {"new"}  # guides/new/ is where guides are made
 
+# An allow-list, so that javascript:, data: and //elsewhere are never addresses of pictures.
+# Databases read it as Python does.
+ADDRESS = r"\A(?:[hH][tT][tT][pP][sS]?://[^\s/\\][^\s\\]*|/[^\s/\\][^\s\\]*)\Z"
+
 
 def new_plan_id() -> str:
-    """128 random bits: nobody guesses the address of somebody else's guide."""
+    """128 random bits: no two guides ever get the same."""
     return secrets.token_hex(16)
 
 
@@ -30,6 +36,15 @@ def validate_plan_id(value: str) -> None:
         )
 
 
+def is_plan_id(value: str) -> bool:
+    """Whether a guide could have this id; a database may choke on what can't be one."""
+    try:
+        validate_plan_id(value)
+    except ValidationError:
+        return False
+    return True
+
+
 def validate_spot_name(value: str) -> None:
     if not value.strip():
         raise ValidationError(_("A spot needs a name."))
@@ -38,31 +53,34 @@ def validate_spot_name(value: str) -> None:
             _("The name %(start)r… has %(length)d characters; %(most)d are the most."),
             params={"start": value[:20], "length": len(value), "most": LONGEST_SPOT_NAME},
         )
-    refuse_unprintable(value)
-
-
-def refuse_unprintable(value: str) -> None:
-    for character in value:
-        # Control characters and lone surrogates: a database may refuse them, no page shows them.
-        if unicodedata.category(character) in ("Cc", "Cs"):
-            raise ValidationError(
-                _("The name %(value)r holds a character that can't be shown: %(code)s."),
-                params={"value": value, "code": f"U+{ord(character):04X}"},
-            )
+    limits.check_text(value, LONGEST_SPOT_NAME)
 
 
 def validate_tags(value: object) -> None:
     if not isinstance(value, list | tuple) or not all(isinstance(tag, str) for tag in value):
         raise ValidationError(
-            _("Tags are a list of texts, not %(value)r."), params={"value": value}
+            _("Tags are a list of texts, not %(value)s."), params={"value": repr(value)[:80]}
         )
     for tag in value:
-        refuse_unprintable(tag)
+        limits.check_text(tag, most=len(tag))  # too long ones are cut
 
 
 def tidy_tags(tags: Iterable[str] | None) -> list[str]:
     """Normal form, trimmed, without doubles, sorted: the same tags are always the same list."""
     tags = tags or []
     validate_tags(tags)
-    tidy = {unicodedata.normalize("NFKC", tag).strip()[:LONGEST_TAG] for tag in tags}
-    return sorted(tidy - {""})
+    normal = (unicodedata.normalize("NFKC", tag).strip() for tag in tags)
+    return sorted({tag[:LONGEST_TAG].rstrip() for tag in normal} - {""})
+
+
+def address(image_url: str) -> str:
+    """The address of a picture: of the web or of this site; empty if it is anything else."""
+    return image_url if re.match(ADDRESS, image_url) else ""
+
+
+def validate_image_url(value: str) -> None:
+    if value and not address(value):
+        raise ValidationError(
+            _("%(value)r is no address of a picture: it begins with https://, http:// or /."),
+            params={"value": value[:80]},
+        )

@@ -1,17 +1,17 @@
 """What visitors see. One page asks once for all of its pictures that are still on their way."""
 
 import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
 
-from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
-from django.db.models import OuterRef, Q, Subquery
+from django.db.models import Case, OuterRef, Subquery, Value, When
 from django.http import (
     FileResponse,
     Http404,
     HttpRequest,
     HttpResponse,
     HttpResponseBase,
-    HttpResponsePermanentRedirect,
     HttpResponseRedirect,
 )
 from django.shortcuts import get_object_or_404, render
@@ -22,8 +22,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import conditional_page, require_safe
 
 from guides import names
-from guides.models import Guide, SpotDetail
-from guides.status import GuideStatus, find_status, letter, milestone
+from guides.models import PAINTED, Guide, SpotDetail
+from guides.status import CODE, GuideStatus, code, codes, find_status, looks_alike, milestone, short
 from jobs import storage
 from jobs.errors import StorageRefused
 
@@ -41,19 +41,27 @@ FOR_A_MINUTE = "public, max-age=60"  # a person may still ask for a new picture
 def home(request: HttpRequest) -> HttpResponse:
     newest = Guide.objects.order_by("-created_at", "plan_id")
     page = Paginator(newest, GUIDES_PER_PAGE).get_page(request.GET.get("page"))
-    # Counted for the guides of this page alone, however many there are.
-    plan_ids = [guide.pk for guide in page]
-    counts = Guide.objects.filter(pk__in=plan_ids).with_progress().in_bulk()
-    covers = find_covers(plan_ids)
-    loading = SpotDetail.objects.loading().filter(guide__in=plan_ids)
-    context = {
-        "page": page,
-        "cards": [(counts[pk], covers.get(pk)) for pk in plan_ids if pk in counts],
-        "unfinished": sorted(set(loading.values_list("guide_id", flat=True))),
-    }
+    shown = find_cards([guide.pk for guide in page])
+    context = {"page": page, "cards": shown, "unfinished": unfinished(shown)}
     response = render(request, "guides/home.html", context)
     response.headers["Cache-Control"] = "no-cache"
     return response
+
+
+@require_safe
+@never_cache
+def cards(request: HttpRequest) -> HttpResponse:
+    """What changed of the cards a page shows; the answer without an address ends its asking."""
+    asked = [each.partition(".") for each in request.GET.getlist("card")[:GUIDES_PER_PAGE]]
+    before = {plan_id: shown for plan_id, _, shown in asked if names.is_plan_id(plan_id)}
+    found = find_cards(list(before))
+    going = unfinished(found)
+    changed = [card for card in found if card.code != before[card.guide.pk]]
+    gone = before.keys() - {card.guide.pk for card in found}
+    if going and len(going) == len(before) and not changed:
+        return HttpResponse(status=NOTHING_NEW)
+    context = {"changed": changed, "gone": gone, "unfinished": going}
+    return render(request, "guides/cards.html", context, status=200 if going else STOP_POLLING)
 
 
 @require_safe
@@ -85,19 +93,21 @@ def images(request: HttpRequest, plan_id: str) -> HttpResponse:
     if status is None or request.GET.get("spots") != status.fingerprint:
         # The guide is gone, or has other spots than the page: only the whole page will do.
         return HttpResponse(status=STOP_POLLING, headers={"HX-Refresh": "true"})
-    before = request.GET.get("states", "")[: status.total].ljust(status.total)
-    changed = [
-        spot for spot, state in zip(status.spots, before, strict=True) if state != letter(spot)
-    ]
-    if status.loading and not changed and request.GET.get("left") == status.left_code:
+    length = CODE * status.total
+    states = request.GET.get("states", "")[:length].ljust(length)
+    is_same = states == status.states and request.GET.get("left") == status.left_code
+    if is_same and not status.is_final:
         return HttpResponse(status=NOTHING_NEW)
+    before = codes(states)
+    now = zip(status.spots, before, strict=True)
+    changed = [spot for spot, was in now if not looks_alike(was, code(spot))]
     context = {
         "status": status,
         "changed": changed,
         "news": status.milestone != milestone(before),
     }
-    code = 200 if status.loading else STOP_POLLING
-    return render(request, "guides/images.html", context, status=code)
+    http_status = STOP_POLLING if status.is_final else 200
+    return render(request, "guides/images.html", context, status=http_status)
 
 
 @require_safe
@@ -110,7 +120,8 @@ def spot_image(request: HttpRequest, plan_id: str, spot_id: int) -> HttpResponse
 @require_safe
 def favicon(request: HttpRequest) -> HttpResponse:
     """For those who ask for it without having read the page."""
-    return HttpResponsePermanentRedirect(static("favicon.svg"))
+    keep = {"Cache-Control": "public, max-age=86400"}  # a day: the name changes with the file
+    return HttpResponseRedirect(static("favicon.svg"), headers=keep)
 
 
 @require_safe
@@ -146,18 +157,49 @@ def describe(status: GuideStatus) -> str:
 
 
 def find_guide(plan_id: str) -> Guide:
-    try:
-        names.validate_plan_id(plan_id)  # a database may choke on what can't be an id
-    except ValidationError as error:
-        raise Http404("No guide has such an id.") from error
+    if not names.is_plan_id(plan_id):
+        raise Http404("No guide has such an id.")
     return get_object_or_404(Guide, pk=plan_id)
+
+
+@dataclass(frozen=True)
+class Card:
+    """A guide on the shelf."""
+
+    guide: Guide
+    cover: SpotDetail | None
+    is_final: bool
+
+    @property
+    def code(self) -> str:
+        """Changes with what the card shows of its pictures."""
+        cover = f"{self.cover.pk} {code(self.cover).lower()}" if self.cover else ""
+        ready, total = self.guide.ready_count, self.guide.spot_count  # type: ignore[attr-defined]
+        return short(f"{ready} {total} {cover}")
+
+
+def find_cards(plan_ids: list[str]) -> list[Card]:
+    """In this order; with as few queries for one as for many, however many guides there are."""
+    guides = Guide.objects.filter(pk__in=plan_ids).with_progress().in_bulk()
+    covers = find_covers(plan_ids)
+    unsettled = SpotDetail.objects.unsettled().filter(guide__in=plan_ids).order_by()
+    going = set(unsettled.values_list("guide_id", flat=True))
+    return [
+        Card(guides[pk], covers.get(pk), is_final=pk not in going)
+        for pk in plan_ids
+        if pk in guides
+    ]
+
+
+def unfinished(cards: Iterable[Card]) -> list[Card]:
+    return [card for card in cards if not card.is_final]
 
 
 def find_covers(plan_ids: list[str]) -> dict[str, SpotDetail]:
     """Of each guide the first spot that has a picture, or else the first."""
     pictures_first = (
         SpotDetail.objects.filter(guide=OuterRef("pk"))
-        .annotate(unpainted=Q(image_url=""))
+        .annotate(unpainted=Case(When(PAINTED, then=Value(0)), default=Value(1)))
         .order_by("unpainted", "position", "id")
     )
     chosen = Guide.objects.filter(pk__in=plan_ids).annotate(

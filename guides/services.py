@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 
 from guides.models import (
+    PAINTED,
     Guide,
     ImageStatus,
     SpotDetail,
@@ -16,7 +17,7 @@ from guides.models import (
     enqueue_missing,
 )
 from jobs import providers, queue
-from jobs.models import ENDED
+from jobs.models import ENDED, Status
 
 GUIDE_COLUMNS = ("title", "destination", "summary", "picture_style")
 SPOT_COLUMNS = ("description", "topic_tags", "position")
@@ -57,13 +58,14 @@ def put_guide(guide: Guide, spots: Sequence[SpotDetail]) -> Handover:
     known = {spot.spot_name: spot for spot in stored.spots.all()}
     if is_same(guide, stored) and are_same(spots, known):
         return Handover("unchanged")
+    # Jobs are always locked before spots: first those whose pictures failed, then removed ones.
+    again = ask_again(stored, reworded(guide, stored, spots, known))
     Guide.objects.filter(pk=stored.pk).update(**columns)
-    # Removed ones first: jobs are always locked before spots.
     remove_spots(stored, known.keys() - {spot.spot_name for spot in spots})
     new = [spot for spot in spots if spot.spot_name not in known]
     SpotDetail.objects.bulk_create(new)
     kept = [take_over(known[spot.spot_name], spot) for spot in spots if spot.spot_name in known]
-    asked = len(new) + request_images(kept)
+    asked = len(new) + request_images(kept) + again
     SpotDetail.objects.bulk_update(kept, SPOT_COLUMNS, batch_size=100)
     return Handover("updated", asked)
 
@@ -91,6 +93,35 @@ def take_over(stored: SpotDetail, spot: SpotDetail) -> SpotDetail:
     for name in SPOT_COLUMNS:
         setattr(stored, name, getattr(spot, name))
     return stored
+
+
+def reworded(
+    guide: Guide, stored: Guide, spots: Sequence[SpotDetail], known: dict[str, SpotDetail]
+) -> list[str]:
+    """Names of the spots that would be painted from other words than before."""
+
+    def words(guide: Guide, spot: SpotDetail) -> list[object]:
+        return [guide.destination, guide.picture_style, spot.description, spot.topic_tags]
+
+    return [
+        spot.spot_name
+        for spot in spots
+        if (before := known.get(spot.spot_name)) and words(guide, spot) != words(stored, before)
+    ]
+
+
+def ask_again(guide: Guide, names: list[str]) -> int:
+    """Ask again for pictures of these spots that failed; other words may do better."""
+    if not names:
+        return 0
+    failed = SpotImageJob.objects.filter(plan_id=guide.pk, spot_name__in=names)
+    lacking = guide.spots.filter(~PAINTED).values("spot_name")
+    requeued, _ = queue.requeue(
+        failed.filter(status=Status.FAILED, spot_name__in=lacking),  # type: ignore[misc]
+        by="its guide",
+        origins=[Status.FAILED],
+    )
+    return requeued
 
 
 def remove_spots(guide: Guide, names: Iterable[str]) -> None:

@@ -3,11 +3,11 @@
 import hashlib
 import json
 import zlib
+from collections import Counter
 from functools import cached_property
 from math import ceil
 from typing import Any
 
-from django.core.exceptions import ValidationError
 from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
 
@@ -19,6 +19,7 @@ from jobs.waiting import Reason, Wait
 
 SOONEST_POLL, LATEST_POLL = 2, 30  # seconds
 POLL_WITHOUT_ESTIMATE = 10
+CODE = 4  # characters that tell what a page shows of a spot
 
 
 class GuideStatus:
@@ -34,16 +35,21 @@ class GuideStatus:
 
     @cached_property
     def states(self) -> str:
-        """Ready, loading, failed or none: short enough for 500 of them in an address."""
-        return "".join(map(letter, self.spots))
+        """What a page shows of each spot: short enough for 500 of them in an address."""
+        return "".join(map(code, self.spots))
+
+    @cached_property
+    def counts(self) -> Counter[str]:
+        """How many pictures are ready, loading, failed or none."""
+        return Counter(spot.picture_state for spot in self.spots)
 
     @property
     def ready(self) -> int:
-        return self.states.count("r")
+        return self.counts["ready"]
 
     @property
     def loading(self) -> int:
-        return self.states.count("l")
+        return self.counts["loading"]
 
     @property
     def ended(self) -> int:
@@ -61,7 +67,7 @@ class GuideStatus:
 
     @property
     def milestone(self) -> int:
-        return milestone(self.states)
+        return milestone(codes(self.states))
 
     @property
     def fingerprint(self) -> str:
@@ -128,26 +134,40 @@ class GuideStatus:
 
 def find_status(plan_id: str) -> GuideStatus | None:
     """How far the guide is; None when there is no such guide."""
-    try:
-        names.validate_plan_id(plan_id)  # a database may choke on what can't be an id
-    except ValidationError:
+    if not names.is_plan_id(plan_id):
         return None
     found = GuideStatus(plan_id)
     return found if found.spots or Guide.objects.filter(pk=plan_id).exists() else None
 
 
-def letter(spot: SpotDetail) -> str:
-    """Of ready, loading, failed or none."""
-    return spot.picture_state[0]
+def code(spot: SpotDetail) -> str:
+    """A letter of ready, loading, failed or none, and which picture it is.
+
+    A capital: another picture is to replace the one that is there.
+    """
+    letter = spot.picture_state[0]
+    if spot.awaits_picture and letter == "r":
+        letter = "R"
+    return letter + short(spot.shown_url)[-3:]
 
 
-def milestone(states: str) -> int:
+def codes(states: str) -> list[str]:
+    return [states[at : at + CODE] for at in range(0, len(states), CODE)]
+
+
+def looks_alike(before: str, now: str) -> bool:
+    """Whether somebody sees the same, whatever is to come."""
+    return before.lower() == now.lower()
+
+
+def milestone(states: list[str]) -> int:
     """Quarters of the way: worth a word to somebody who listens to the page."""
-    return 4 * (len(states) - states.count("l")) // len(states) if states else 4
+    loading = sum(state[:1] == "l" for state in states)
+    return 4 * (len(states) - loading) // len(states) if states else 4
 
 
 def short(text: str) -> str:
-    return f"{zlib.crc32(text.encode()):08x}"
+    return f"{zlib.crc32(text.encode(errors='replace')):08x}"
 
 
 def time_left(seconds: int | None) -> str:

@@ -4,6 +4,7 @@ from guides import api, making, pages
 
 urlpatterns = [
     path("", pages.home, name="home"),
+    path("cards/", pages.cards, name="cards"),
     path("guides/new/", making.new_guide, name="new_guide"),
     path("guides/<str:plan_id>/", pages.guide, name="guide"),
     path("guides/<str:plan_id>/images/", pages.images, name="images"),
@@ -11,7 +12,7 @@ urlpatterns = [
     re_path(r"^pictures/(?P<name>[0-9a-f]{64}/\d{3,4}\.webp)$", pages.picture, name="picture"),
     path("favicon.ico", pages.favicon),
     path("api/openapi.json", api.description, name="api_description"),
-    path("api/guides/", api.guides, name="api_guides"),
+    path("api/guides/", api.hand_over, name="hand_over"),
     path("api/guides/<str:plan_id>/status/", api.guide_status, name="guide_status"),
     path("api/<path:path>", api.nothing),
     path("api/", api.nothing),

@@ -15,7 +15,7 @@ class Migration(migrations.Migration):
             field=models.CharField(
                 blank=True,
                 choices=[
-                    ("", "travel poster"),
+                    ("", "the site’s usual style"),
                     ("watercolour", "watercolour"),
                     ("woodblock", "woodblock print"),
                     ("ink", "ink drawing"),

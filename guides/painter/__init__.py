@@ -8,8 +8,8 @@ import io
 import random
 from collections.abc import Sequence
 
-from guides.painter import choice, poster, sky
-from guides.painter.canvas import Canvas
+from guides.painter import choice, media, poster, sky
+from guides.painter.canvas import FINE, Canvas
 from guides.painter.land import falling
 from guides.painter.scene import Scene
 
@@ -21,7 +21,8 @@ def paint(
 ) -> bytes:
     """Return a poster of the spot: PNG, RGB, 1024 x 1024.
 
-    `style` may name a palette, such as "night"; any other word is only another picture.
+    `style` may be a palette, such as "night", or name a medium, such as watercolour; any other
+    word is only another picture.
     """
     seed = _seed(name, description, *tags, place, style)
     chance = random.Random(seed)
@@ -37,10 +38,18 @@ def paint(
     sky.paint_sky(scene, *choice.place_orb(motif, chance))
     motif.draw(scene)
     falling(scene)
+    use_medium(canvas, style)
     image = poster.finish(canvas, colors, layout, title, seed)
     out = io.BytesIO()
     image.save(out, "PNG", compress_level=3)
     return out.getvalue()
+
+
+def use_medium(canvas: Canvas, style: str) -> None:
+    """Before the lettering, which stays sharp."""
+    medium = media.named_in(style)
+    if medium:
+        canvas.image.paste(medium(canvas.image.reduce(FINE)).resize(canvas.image.size))
 
 
 def _seed(*words: str) -> int:

@@ -6,17 +6,12 @@ import re
 from django import template
 from django.http import HttpRequest
 
+from guides.names import address
+
 register = template.Library()
+register.filter(address)
 
-# An allow-list, so that javascript:, data: and //elsewhere are never addresses of pictures.
-ADDRESS = re.compile(r"https?://[^\s/\\][^\s\\]*|/[^\s/\\][^\s\\]*", re.IGNORECASE)
 PREVIEW = re.compile(r"data:image/webp;base64,[A-Za-z0-9+/=]+")
-
-
-@register.filter
-def address(image_url: str) -> str:
-    """The address of a picture: of the web or of this site; empty if it is anything else."""
-    return image_url if ADDRESS.fullmatch(image_url) else ""
 
 
 @register.filter

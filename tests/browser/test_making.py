@@ -7,6 +7,7 @@ from guides.models import Guide, SpotDetail
 from jobs import providers
 from jobs.models import Provider
 from tests.browser.visitor import needs_chromium, sign_in
+from tests.guides.test_making import LINES
 
 pytestmark = [needs_chromium, pytest.mark.django_db(transaction=True)]
 
@@ -47,7 +48,7 @@ def names(page):
 def test_spots_are_added_moved_and_removed(author):
     page = author()
     fill(page, "Gate", "Pond", "Hill")
-    page.get_by_label("A sentence about it").nth(1).fill("Gold,\ntwice.")
+    page.get_by_label("A sentence about it:").nth(1).fill("Gold,\ntwice.")
 
     page.get_by_role("button", name="Move up").nth(2).click()
     page.get_by_role("button", name="Move down").nth(0).click()
@@ -65,57 +66,126 @@ def test_spots_are_added_moved_and_removed(author):
 def test_a_pasted_list_becomes_rows(author):
     page = author()
     page.get_by_role("button", name="Paste a list").click()
-    page.get_by_label("One spot per line").fill("1. Gate | Red.\n2. Pond\n\n- Hill\tGreen.")
+    page.get_by_label("One spot per line").fill("\n\n".join(line for line, *_ in LINES))
     page.get_by_role("button", name="Back to the rows").click()
 
-    assert names(page) == ["Gate", "Pond", "- Hill"]
+    rows = page.locator(".row").evaluate_all(
+        "rows => rows.map(row => [...row.querySelectorAll('input, textarea')].map(it => it.value))"
+    )
+    assert rows == [spot for _, *spot in LINES]
 
-    first = page.get_by_label("Name of the spot").first
-    first.focus()
+
+def test_what_is_pasted_into_a_row_comes_before_it(author):
+    page = author()
+    page.get_by_label("A sentence about it:").fill("A name will follow.")
+    page.get_by_label("Name of the spot").focus()
+
+    paste(page, "• Lake\n• Tower | Tall.")
+
+    assert names(page) == ["Lake", "Tower", ""]
+    assert page.get_by_label("A sentence about it:").nth(2).input_value() == "A name will follow."
+    assert focused(page) == "Name of the spot: 2"
+
+
+def paste(page, text):
     page.evaluate(
-        """() => {
+        """(text) => {
             const data = new DataTransfer();
-            data.setData("text", "• Lake\\n• Tower | Tall.");
+            data.setData("text", text);
             const how = {clipboardData: data, bubbles: true, cancelable: true};
             document.activeElement.dispatchEvent(new ClipboardEvent("paste", how));
-        }"""
+        }""",
+        text,
     )
 
-    assert names(page) == ["Lake", "Tower", "Gate", "Pond", "- Hill"]
+
+def focused(page):
+    return page.evaluate("document.activeElement.getAttribute('aria-label')")
 
 
-def test_enter_goes_to_the_next_spot(author):
+def test_rows_are_made_and_moved_with_the_keyboard(author):
     page = author()
     page.get_by_label("Name of the spot").first.fill("Gate")
 
     page.keyboard.press("Enter")
     page.keyboard.type("Pond")
+    page.keyboard.press("Enter")
+    page.keyboard.type("Hill")
 
+    page.get_by_role("button", name="Move up: Hill").press("Enter")
+    assert names(page) == ["Gate", "Hill", "Pond"]
+    assert focused(page) == "Move up: Hill"
+    page.keyboard.press("Enter")
+    assert names(page) == ["Hill", "Gate", "Pond"]
+    assert focused(page) == "Name of the spot: 1"  # at the top there is no way up
+    page.get_by_role("button", name="Remove: Gate").press("Enter")
+    assert names(page) == ["Hill", "Pond"]
+
+
+def test_who_has_to_sign_in_again_loses_nothing(author):
+    page = author()
+    fill(page, "Gate", "Pond")
+    page.get_by_label("ink drawing").check()
+    cookies = page.context.cookies()
+    page.context.clear_cookies(name="sessionid")
+    save(page)
+    page.wait_for_url("**/admin/login/**")
+    page.context.add_cookies(cookies)
+
+    page.goto("/guides/new/")
+
+    page.get_by_text("What you typed before is here again.").wait_for()
     assert names(page) == ["Gate", "Pond"]
+    assert page.get_by_label("ink drawing").is_checked()
+    save(page)
+    page.get_by_role("heading", name="Kyoto").wait_for()
+    assert saved() == [("Gate", ""), ("Pond", "")]
+
+
+def test_going_back_to_save_again_makes_no_second_guide(author):
+    page = author()
+    fill(page, "Gate")
+    page.get_by_role("button", name="Save the guide").dblclick()
+    page.get_by_role("heading", name="Kyoto").wait_for()
+
+    page.go_back()
+    page.get_by_role("button", name="Add a spot").click()
+    page.get_by_label("Name of the spot").nth(1).fill("Pond")
+    save(page)
+    page.get_by_role("heading", name="Kyoto").wait_for()
+
+    assert Guide.objects.count() == 1
+    assert saved() == [("Gate", ""), ("Pond", "")]
+    page.goto("/guides/new/")  # for another guide
+    assert names(page) == [""]
+    assert page.get_by_label("Title").input_value() == ""
 
 
 def test_the_price_is_known_before_saving(author):
     providers.find("painter")
-    Provider.objects.update(price="0.04")
+    Provider.objects.update(price="0.004")
     page = author()
 
     fill(page, "Gate", "Pond", "Hill")
 
-    page.get_by_text("Pictures: 3 · price: 0.12").wait_for()
+    page.get_by_text("Pictures: 3 · price: 0.012 USD").wait_for()
 
 
 def test_a_fault_stands_by_its_row_and_nothing_is_lost(author, forgive):
     page = author()
     fill(page, "A|B", "Pond", "Pond")
-    page.get_by_label("A sentence about it").nth(1).fill("Gold.")
+    page.get_by_label("A sentence about it:").nth(1).fill("Gold.")
 
     save(page)
 
     fault = page.locator(".row").nth(2).get_by_text("There is a spot 'Pond' already.")
     fault.wait_for()
     assert names(page) == ["A|B", "Pond", "Pond"]
+    assert focused(page) == "Name of the spot: 3"
+    below = "it => parseFloat(getComputedStyle(it).marginBottom)"
+    assert page.get_by_role("alert").evaluate(below) > 10  # not upon the first label
     assert page.get_by_label("Title").input_value() == "Kyoto"
-    assert page.get_by_label("A sentence about it").nth(1).input_value() == "Gold."
+    assert page.get_by_label("A sentence about it:").nth(1).input_value() == "Gold."
     page.get_by_label("Name of the spot").nth(2).fill("Hill")
     save(page)
     page.get_by_role("heading", name="Kyoto").wait_for()

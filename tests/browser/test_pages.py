@@ -3,6 +3,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from guides import services
 from guides.models import Guide, SpotDetail
+from jobs.models import Provider
 from tests.browser.visitor import needs_chromium
 from tests.guides.painting import give_up, paint
 
@@ -75,6 +76,17 @@ def test_home_gets_its_covers_without_a_reload(guide, visit):
     assert page.evaluate("window.same")
 
 
+def test_home_leaves_the_keyboards_focus_where_it_is(guide, visit):
+    page = visit("/")
+    link = page.get_by_role("link", name="Kyoto")
+    link.focus()
+
+    paint("池")
+    page.get_by_role("img", name="Picture of 池").wait_for(timeout=PATIENCE)
+
+    assert page.evaluate("document.activeElement.textContent") == "Kyoto"
+
+
 def test_without_javascript_a_reload_shows_the_progress(guide, visit):
     page = visit("/guides/kyoto/", java_script_enabled=False)
     paint("Gate")
@@ -103,3 +115,16 @@ def test_no_page_is_wider_than_its_window(guide, visit, path):
     for width in (320, 390, 768, 1280):
         page.set_viewport_size({"width": width, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_on_a_phone_the_rest_of_the_time_has_a_line_of_its_own(guide, visit):
+    Provider.objects.update_or_create(name="painter", defaults={"paused": True})
+    page = visit("/guides/kyoto/", viewport={"width": 390, "height": 800})
+
+    words = page.locator(".progress-left")
+
+    assert words.inner_text() == "painting is paused for now"
+    assert words.evaluate("it => it.scrollWidth <= it.clientWidth")
+    height = words.bounding_box()["height"]
+    words.evaluate("it => it.textContent = ''")
+    assert words.bounding_box()["height"] == height

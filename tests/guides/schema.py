@@ -44,10 +44,14 @@ def plain(value, schema):
     if isinstance(value, int) and not least <= value <= most:
         yield f"{value} is out of bounds"
     if isinstance(value, str):
+        if not schema.get("minLength", 0) <= len(value) <= schema.get("maxLength", len(value)):
+            yield f"{value[:20]!r}… has {len(value)} characters"
         if not re.search(schema.get("pattern", ""), value):
             yield f"{value!r} is not like {schema['pattern']}"
         if schema.get("format") == "date-time":
             assert datetime.fromisoformat(value).tzinfo
+    if isinstance(value, list) and len(value) > schema.get("maxItems", len(value)):
+        yield f"it has {len(value)} items"
 
 
 def inner(value, schema, path):

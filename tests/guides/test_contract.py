@@ -6,9 +6,10 @@ from datetime import timedelta
 import pytest
 from django.db.models.functions import Now
 
-from guides import api, incoming, limits
-from guides.models import SpotImageJob
+from guides import api, incoming, limits, names, replies
+from guides.models import ImageStatus, SpotImageJob
 from guides.styles import PictureStyle
+from jobs.waiting import Reason
 from tests.guides.conftest import save_guide
 from tests.guides.painting import claim, give_up, paint
 from tests.guides.schema import API, faults
@@ -92,6 +93,27 @@ def hand_over(client, body, headers=TOKEN, content_type="application/json"):
     return client.post("/api/guides/", body, content_type=content_type, headers=headers)
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"title": ""},
+        {"title": "x" * 201},
+        {"plan_id": "a b"},
+        {"picture_style": "crayon"},
+        {"spots": [{"name": "Gate"}] * 501},
+        {"spots": [{"name": "Gate", "tags": list("abcdefghijklmnopqrstuvw")}]},
+        {"spots": [{"name": ""}]},
+        {"spots": [{}]},
+        {"colour": "red"},
+    ],
+)
+def test_the_description_and_the_code_refuse_the_same(client, wrong):
+    body = {**GUIDE, **wrong}
+
+    assert faults(body, SCHEMAS["Guide"]) != []
+    assert hand_over(client, body).status_code == 400
+
+
 def test_a_guide_handed_over_is_as_described(client):
     assert faults(GUIDE, SCHEMAS["Guide"]) == []
 
@@ -108,6 +130,7 @@ def test_a_guide_handed_over_is_as_described(client):
     [
         (400, {"body": {"spots": [{"name": 3}, {"x": "y"}]}}),
         (400, {"body": "{", "content_type": "application/json"}),
+        (400, {"body": {"spots": [{"name": "x" * 300}] * 500, "summary": ["é" * 300]}}),
         (401, {"body": GUIDE, "headers": {}}),
         (413, {"body": {"title": "x" * limits.MOST_BYTES}}),
         (415, {"body": "title=Kyoto", "content_type": "application/x-www-form-urlencoded"}),
@@ -117,6 +140,16 @@ def test_a_refused_guide_is_as_described(client, status, request_):
     answer = hand_over(client, **request_)
 
     assert answer.status_code == status
+    described("/api/guides/", "post", answer)
+
+
+def test_a_guide_in_pieces_is_refused_as_described(client):
+    headers = {**TOKEN, "Transfer-Encoding": "chunked"}
+    options = {"headers": headers, "CONTENT_TYPE": "application/json"}
+
+    answer = client.generic("POST", "/api/guides/", **options)
+
+    assert answer.status_code == 411
     described("/api/guides/", "post", answer)
 
 
@@ -142,6 +175,13 @@ def test_the_description_is_served(client):
     described("/api/openapi.json", "get", client.post("/api/openapi.json"))
 
 
+def test_a_request_to_another_site_is_refused_as_described(client, settings):
+    settings.ALLOWED_HOSTS = ["tabie.example.org"]
+    for path in ("/api/openapi.json", "/api/guides/{plan_id}/status/"):
+        described(path, "get", client.get(path, headers={"Host": "evil.example.org"}))
+    described("/api/guides/", "post", hand_over(client, GUIDE, {"Host": "evil.example.org"}))
+
+
 @pytest.mark.parametrize("name", ["Status", "Spot", "Wait", "Handover"])
 def test_no_field_of_an_answer_is_ever_left_out(name):
     assert SCHEMAS[name]["required"] == list(SCHEMAS[name]["properties"])
@@ -154,9 +194,15 @@ def test_the_description_knows_the_same_fields_limits_and_styles_as_the_code():
     assert guide.keys() == incoming.GUIDE_FIELDS
     assert spot.keys() == incoming.SPOT_FIELDS
     assert guide["spots"]["maxItems"] == limits.MOST_SPOTS
+    assert spot["name"]["maxLength"] == names.LONGEST_SPOT_NAME
     assert guide["title"]["maxLength"] == limits.LONGEST_TITLE
     assert guide["summary"]["maxLength"] == limits.LONGEST_SUMMARY
     assert spot["description"]["maxLength"] == limits.LONGEST_DESCRIPTION
     assert spot["tags"]["maxItems"] == limits.MOST_TAGS
     assert guide["picture_style"]["enum"] == PictureStyle.values
+    assert sorted(SCHEMAS["Wait"]["properties"]["reason"]["enum"]) == sorted(Reason.values)
+    assert SCHEMAS["Spot"]["properties"]["image_status"]["enum"] == ImageStatus.values
+    error = SCHEMAS["Error"]["properties"]["error"]["properties"]
+    assert error["fields"]["maxItems"] == incoming.MOST_FAULTS
+    assert error["fields"]["items"]["properties"]["value"]["maxLength"] == replies.MOST_SHOWN
     assert list(SCHEMAS["Status"]["properties"]["counts"]["properties"]) == ["total", *api.STATES]

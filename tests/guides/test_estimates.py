@@ -112,10 +112,38 @@ def test_a_retry_is_expected_after_its_wait():
     assert GuideStatus("kyoto").seconds == pytest.approx(310, abs=2)
 
 
+def wait_until_later(**spot):
+    SpotImageJob.objects.filter(**spot).update(run_after=Now() + timedelta(seconds=5))
+
+
+@pytest.mark.parametrize("all_later", [False, True])
+def test_a_retry_waits_for_all_who_will_be_before_it(all_later):
+    save_guide(*(str(n) for n in range(20)), plan_id="other")
+    save_guide("Gate")
+    wait_until_later(**({} if all_later else {"plan_id": "kyoto"}))
+    remember(3, seconds=10)
+    have_worker(slots=1)
+
+    [estimate] = GuideStatus("kyoto").estimates.values()
+
+    assert estimate.position is None
+    assert estimate.seconds == pytest.approx(210, abs=2)
+
+
+def test_a_retry_behind_too_many_is_not_guessed_at(monkeypatch):
+    monkeypatch.setattr("guides.estimates.MOST_COUNTED", 3)
+    save_guide("1", "2", "3", plan_id="other")
+    save_guide("Gate")
+    wait_until_later(plan_id="kyoto")
+    remember(3, seconds=10)
+    have_worker()
+
+    assert GuideStatus("kyoto").seconds is None
+
+
 def test_who_was_claimed_while_we_looked_has_no_place_in_the_line(monkeypatch):
     save_guide("Gate")
-    nobody = estimates.Line({}, is_long=False)
-    monkeypatch.setattr("guides.estimates.look_at_line", lambda plan_id: nobody)
+    monkeypatch.setattr("guides.estimates.look_at_line", lambda *_: estimates.NOBODY)
 
     [estimate] = GuideStatus("kyoto").estimates.values()
 
@@ -158,6 +186,28 @@ def test_a_provider_that_takes_few_at_once_stretches_the_line():
     limit(max_running=1)
 
     assert GuideStatus("kyoto").seconds == pytest.approx(30, abs=2)
+
+
+def test_those_whom_the_budget_leaves_out_are_promised_nothing():
+    save_guide(*(str(n) for n in range(10)))
+    remember(3, seconds=10)
+    have_worker(slots=10)
+    limit(daily_budget=2, price=1)
+
+    status = GuideStatus("kyoto")
+
+    promised = [each.position for each in status.estimates.values() if each.seconds is not None]
+    assert sorted(promised) == [0, 1]
+    assert status.seconds is None
+
+
+def test_a_spent_budget_promises_nothing():
+    save_guide("Gate")
+    remember(3, seconds=10)
+    have_worker()
+    limit(daily_budget=1, price=2)
+
+    assert GuideStatus("kyoto").seconds is None
 
 
 def test_a_pause_with_an_end_is_waited_for():

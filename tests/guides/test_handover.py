@@ -9,7 +9,7 @@ from django.test import Client
 
 from guides.models import Guide, SpotDetail, SpotImageJob
 from jobs.models import Status
-from tests.guides.painting import paint
+from tests.guides.painting import give_up, paint
 from tests.jobs.conftest import in_another_thread
 
 pytestmark = pytest.mark.django_db
@@ -51,6 +51,7 @@ def test_a_new_guide_is_saved_and_its_pictures_are_asked_for(send):
     )
 
     assert (answer.status_code, result(answer)) == (201, ("created", 1))
+    assert answer.headers["Location"] == answer.json()["url"]
     assert answer.json()["url"] == "http://testserver/guides/kyoto/"
     assert answer.json()["status_url"] == "http://testserver/api/guides/kyoto/status/"
     saved = Guide.objects.get()
@@ -67,6 +68,39 @@ def test_the_same_again_changes_nothing(send):
 
     assert (answer.status_code, result(answer)) == (200, ("unchanged", 0))
     assert SpotImageJob.objects.count() == 2
+
+
+@pytest.mark.parametrize("tag", ["a" * 49 + " b", "　" + "ｱ" * 60, "a" * 51])
+def test_the_same_long_tags_again_change_nothing(send, tag):
+    body = guide(spots=[{"name": "Gate", "tags": [tag]}])
+
+    assert [result(send(body))[0] for _ in range(3)] == ["created", "unchanged", "unchanged"]
+
+
+def test_a_failed_picture_is_asked_for_again_when_its_words_change(send, pictures):
+    send(guide("Gate", "Pond", "Hill"))
+    paint("Hill")
+    give_up("Gate", "Pond")
+    changed = guide("Gate", "Pond", "Hill")
+    changed["spots"][0]["description"] = changed["spots"][2]["description"] = "Red."
+
+    answer = send(changed)
+
+    assert result(answer) == ("updated", 1)
+    assert dict(SpotImageJob.objects.values_list("spot_name", "status")) == {
+        "Gate": Status.QUEUED,
+        "Pond": Status.FAILED,
+        "Hill": Status.SUCCEEDED,
+    }
+    assert SpotDetail.objects.get(spot_name="Gate").picture_state == "loading"
+
+
+def test_failed_pictures_are_asked_for_again_in_another_style_but_not_for_another_title(send):
+    send(guide("Gate"))
+    give_up("Gate")
+
+    assert result(send(guide("Gate", title="Another"))) == ("updated", 0)
+    assert result(send(guide("Gate", title="Another", picture_style="ink"))) == ("updated", 1)
 
 
 def test_a_changed_guide_asks_only_for_what_is_missing(send, pictures):
@@ -262,3 +296,55 @@ def test_what_is_no_guide_is_said_so(send, body):
     answer = send(body)
 
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "not_json")
+
+
+@pytest.mark.parametrize("depth", [6, 900, 943, 950])
+@pytest.mark.parametrize("field", ["title", "spots", "tags", "unknown"])
+def test_what_is_nested_too_deep_is_refused(send, depth, field):
+    nested = "[" * depth + "]" * depth
+    body = {"title": "Kyoto", "plan_id": "kyoto", "spots": [{"name": "Gate"}], field: "NESTED"}
+
+    answer = send(json.dumps(body).replace('"NESTED"', nested))
+
+    assert answer.status_code == 400
+    assert "fields" not in answer.json()["error"]  # as a whole: quoting it may be too deep for us
+    assert len(answer.content) < 500
+
+
+def test_a_refusal_names_a_hundred_faults_and_quotes_little_of_each(send):
+    answer = send(guide(*[{"x" * 200: 1}] * 500, plan_id="é" * 200, title=["y" * 5_000]))
+
+    faults = answer.json()["error"]["fields"]
+    assert len(faults) == 100
+    assert max(len(fault["value"]) for fault in faults) <= 80
+    assert max(len(fault["text"]) for fault in faults) < 250
+
+
+@pytest.mark.parametrize("tags", ["x" * 5_000, ["x" * 5_000 + "\x00"], [["x" * 5_000]]])
+def test_a_fault_of_tags_quotes_little_of_them(send, tags):
+    answer = send(json.dumps(guide(spots=[{"name": "Gate", "tags": tags}])))
+
+    assert answer.status_code == 400
+    assert len(answer.content) < 500
+
+
+def test_a_guide_in_pieces_of_unknown_length_is_refused(client):
+    headers = {"Authorization": "Bearer a secret", "Transfer-Encoding": "chunked"}
+
+    answer = client.generic(
+        "POST", "/api/guides/", headers=headers, CONTENT_TYPE="application/json"
+    )
+
+    assert (answer.status_code, answer.json()["error"]["code"]) == (411, "length_required")
+
+
+def test_faults_are_told_in_one_language(client):
+    headers = {"Authorization": "Bearer a secret", "Accept-Language": "ja"}
+    body = guide("", title="", plan_id="a b", colour="red", picture_style="crayon", summary=3)
+
+    answer = client.post("/api/guides/", body, content_type="application/json", headers=headers)
+
+    error = answer.json()["error"]
+    texts = [error["text"], *(fault["text"] for fault in error["fields"])]
+    assert len(texts) == 7
+    assert [text for text in texts if text.isascii()] == []

@@ -2,6 +2,7 @@ import re
 
 import pytest
 from django.core.files.base import ContentFile
+from django.db.models.functions import Now
 from django.template.loader import render_to_string
 from django.utils.html import escape
 from django.utils.translation import override
@@ -39,6 +40,18 @@ def poll_address(html):
     """Where the page will ask, or None when it will not ask any more."""
     address = re.search(r'hx-get="([^"]*/images/[^"]*)" hx-trigger="live"', html)
     return address and address[1].replace("&amp;", "&")
+
+
+def home_address(html):
+    """The same for home."""
+    address = re.search(r'hx-get="(/cards/[^"]*)" hx-trigger="live"', html)
+    return address and address[1].replace("&amp;", "&")
+
+
+def finish(name):
+    """Its picture is there, and no other is to come."""
+    SpotImageJob.objects.filter(spot_name=name).update(status="succeeded", finished_at=Now())
+    change(name, image_url=OURS, image_status="succeeded")
 
 
 # One picture, in each of its conditions
@@ -102,6 +115,8 @@ def test_what_is_no_address_of_a_picture_is_not_drawn(image_url):
     assert "<img" not in html
     assert "alert" not in html
     assert "example.org" not in html
+    assert spot("Gate").picture_state == "loading"
+    assert not Guide.objects.with_progress().get().ready_count
 
 
 def test_a_preview_that_is_more_than_a_picture_stays_out_of_the_styles():
@@ -171,12 +186,80 @@ def test_home_tells_how_many_pictures_are_ready(client):
 def test_home_asks_again_only_for_guides_with_pictures_on_their_way(client):
     new_guide("Gate", plan_id="going")
     new_guide("Pond", plan_id="done")
-    change("Pond", image_url=OURS)
+    finish("Pond")
     give_up("Nothing")  # claims all, ends none
 
-    html = client.get("/").content.decode()
+    asked = home_address(client.get("/").content.decode())
 
-    assert 'hx-select-oob="#guide-going"' in html
+    assert "card=going." in asked
+    assert "done" not in asked
+
+
+def test_home_hears_nothing_while_nothing_is_new(client, django_assert_max_num_queries):
+    new_guide("Gate", "Pond")
+    address = home_address(client.get("/").content.decode())
+
+    with django_assert_max_num_queries(4):
+        answer = client.get(address)
+
+    assert (answer.status_code, answer.content) == (204, b"")
+    assert "no-store" in answer.headers["Cache-Control"]
+
+
+def test_home_gets_only_the_cards_that_changed(client):
+    new_guide("Gate", "Pond", plan_id="one")
+    new_guide("Hill", "Lake", plan_id="two")
+    address = home_address(client.get("/").content.decode())
+    change("Hill", image_url=OURS)
+
+    answer = client.get(address)
+
+    html = answer.content.decode()
+    assert answer.status_code == 200
+    assert re.findall(r'<li class="card" id="([^"]+)" hx-swap-oob="true"', html) == ["guide-two"]
+    assert 'id="guide-two-link"' in html  # where htmx finds the keyboard's focus again
+    assert OURS in html
+    assert client.get(home_address(html)).status_code == 204
+
+
+def test_home_stops_asking_when_all_is_there(client):
+    new_guide("Gate")
+    address = home_address(client.get("/").content.decode())
+    finish("Gate")
+
+    answer = client.get(address)
+
+    assert answer.status_code == 286
+    assert home_address(answer.content.decode()) is None
+
+
+def test_a_card_is_asked_for_by_its_name_even_when_newer_ones_push_it_off_the_page(client):
+    new_guide("Gate", plan_id="old")
+    address = home_address(client.get("/").content.decode())
+    Guide.objects.bulk_create(Guide(plan_id=f"g{n:02}", title="New") for n in range(30))
+    finish("Gate")
+
+    html = client.get(address).content.decode()
+
+    assert re.findall(r'<li class="card" id="([^"]+)"', html) == ["guide-old"]
+    assert OURS in html
+
+
+def test_the_card_of_a_deleted_guide_goes(client):
+    guide = new_guide("Gate")
+    address = home_address(client.get("/").content.decode())
+    guide.delete()
+
+    html = client.get(address).content.decode()
+
+    assert '<li id="guide-kyoto" hx-swap-oob="delete">' in html
+
+
+@pytest.mark.parametrize("query", ["", "card=", "card=%00.x", "card=kyoto&card=x.y.z", "card=.."])
+def test_whatever_cards_are_asked_for_home_is_told_the_truth(client, query):
+    new_guide("Gate")
+
+    assert client.get(f"/cards/?{query}").status_code in (200, 286)
 
 
 def test_home_without_guides_says_so(client):
@@ -301,7 +384,7 @@ def test_a_poll_brings_only_what_changed_and_goes_on(client):
 
 def test_polling_stops_when_every_picture_is_final(client):
     page = client.get(new_guide("Gate", "Pond").get_absolute_url()).content.decode()
-    change("Gate", image_url=OURS)
+    finish("Gate")
     give_up("Pond")
 
     answer = client.get(poll_address(page))
@@ -309,6 +392,47 @@ def test_polling_stops_when_every_picture_is_final(client):
     assert answer.status_code == 286
     assert poll_address(answer.content.decode()) is None
     assert answer.content.decode().count('hx-swap-oob="true"') == 2
+
+
+def test_a_replaced_picture_reaches_the_page_and_no_other_is_sent_again(client):
+    guide = new_guide("Gate", "Pond")
+    finish("Gate")
+    finish("Pond")
+    assert poll_address(client.get(guide.get_absolute_url()).content.decode()) is None
+    queue.requeue(SpotImageJob.objects.filter(spot_name="Gate"))
+
+    page = client.get(guide.get_absolute_url()).content.decode()
+    assert client.get(poll_address(page)).status_code == 204
+    finish("Gate")
+    change("Gate", image_url=OURS.replace("ab", "cd"))
+    answer = client.get(poll_address(page))
+
+    html = answer.content.decode()
+    assert answer.status_code == 286
+    assert html.count('hx-swap-oob="true"') == 1
+    assert OURS.replace("ab", "cd") in html
+
+
+def test_another_version_is_news_while_a_page_asks(client):
+    page = client.get(new_guide("Gate", "Pond").get_absolute_url()).content.decode()
+    finish("Gate")
+    page = client.get(poll_address(page)).content.decode()
+
+    change("Gate", image_url=OURS.replace("ab", "cd"))
+
+    assert OURS.replace("ab", "cd") in client.get(poll_address(page)).content.decode()
+
+
+def test_a_picture_that_is_to_be_replaced_stays_as_it_is(client):
+    page = client.get(new_guide("Gate", "Pond").get_absolute_url()).content.decode()
+    finish("Gate")
+    page = client.get(poll_address(page)).content.decode()
+    queue.requeue(SpotImageJob.objects.filter(spot_name="Gate"))
+
+    html = client.get(poll_address(page)).content.decode()
+
+    assert 'hx-swap-oob="true"' not in html
+    assert client.get(poll_address(html)).status_code == 204
 
 
 def test_a_page_with_nothing_on_its_way_never_asks(client):
@@ -338,7 +462,7 @@ def test_the_address_of_a_poll_stays_short_with_500_spots(client):
 
     address = poll_address(client.get(guide.get_absolute_url()).content.decode())
 
-    assert len(address) < 1000
+    assert len(address) < 2_500  # gunicorn takes 4,094 characters
 
 
 # Files
@@ -386,7 +510,7 @@ def test_the_prompt_tells_the_sites_style_and_language(spot, settings):
 
     prompt = images.request_for(spot).prompt
 
-    assert 'Style: "watercolour"' in prompt
+    assert "in this style: watercolour." in prompt.partition("\n")[0]
     assert 'in this language: "Japanese"' in prompt
 
 

@@ -56,7 +56,8 @@ def test_home_is_shared_too(client):
 def test_there_is_a_favicon_for_those_who_only_guess(client):
     answer = client.get("/favicon.ico")
 
-    assert (answer.status_code, answer.headers["Location"]) == (301, "/static/favicon.svg")
+    assert (answer.status_code, answer.headers["Location"]) == (302, "/static/favicon.svg")
+    assert answer.headers["Cache-Control"] == "public, max-age=86400"  # its name will change
 
 
 # What may be kept

@@ -300,6 +300,33 @@ def test_impossible_names_are_refused_clearly(guide, name, reason, way):
     assert jobs() == []
 
 
+@pytest.mark.parametrize("image_url", ["javascript:alert(1)", "//example.org/a", "a.jpg", "/a\n"])
+@pytest.mark.parametrize("way", ["full_clean", "save", "bulk_create"])
+def test_what_is_no_address_of_a_picture_is_refused_clearly(guide, image_url, way):
+    spot = SpotDetail(guide=guide, spot_name="Gate", image_url=image_url)
+    ways = {
+        "full_clean": spot.full_clean,
+        "save": spot.save,
+        "bulk_create": lambda: SpotDetail.objects.bulk_create([spot]),
+    }
+
+    with pytest.raises(ValidationError, match="no address of a picture"):
+        ways[way]()
+
+    assert not SpotDetail.objects.exists()
+
+
+def test_a_bad_address_that_is_there_already_hinders_nobody_and_is_painted_over(spot, pictures):
+    SpotDetail.objects.update(image_url="javascript:alert(1)")
+    spot = SpotDetail.objects.get()
+    spot.description = "golden"
+
+    spot.save()
+    paint("Kinkaku-ji")
+
+    assert SpotDetail.objects.get().picture_state == "ready"
+
+
 @pytest.mark.parametrize("plan_id", ["", "a b", "a/b", "a" * 101, "旅", "a\n"])
 def test_impossible_plan_ids_are_refused_clearly(plan_id):
     with pytest.raises(ValidationError, match="plan id"):

@@ -74,7 +74,11 @@ def test_only_addresses_of_the_web_are_passed_on(ask, url):
     save_guide("Gate")
     show("Gate", url)
 
-    assert spots_of(ask())["Gate"]["image_url"] is None
+    answer = ask()
+
+    assert spots_of(answer)["Gate"]["image_url"] is None
+    assert spots_of(answer)["Gate"]["picture_state"] == "none"
+    assert answer.json()["counts"]["ready"] == 0
 
 
 @pytest.mark.parametrize("url", ["https://example.org/a.jpg", "https://[not-an-address/a.jpg"])
@@ -200,6 +204,15 @@ def test_an_etag_counts_without_its_weakness_and_in_a_list(ask):
     assert ask(If_None_Match='"another"').status_code == 200
 
 
+@pytest.mark.parametrize(
+    "header", [{"If_Match": '"another"'}, {"If_Unmodified_Since": "Mon, 01 Jan 2001 00:00:00 GMT"}]
+)
+def test_conditions_for_those_who_write_are_no_conditions_here(ask, header):
+    save_guide("Gate")
+
+    assert ask(**header).status_code == 200
+
+
 def test_position_alone_is_no_change(ask):
     save_guide("First", plan_id="other")
     save_guide("Gate")
@@ -279,6 +292,17 @@ def test_whatever_is_not_there_is_said_in_json(client, path):
     answer = client.get(path)
 
     assert (answer.status_code, answer.json()["error"]["code"]) == (404, "not_found")
+
+
+@pytest.mark.parametrize(("path", "is_json"), [(ADDRESS, True), ("/guides/kyoto/", False)])
+def test_a_request_to_another_site_is_refused_in_json_by_the_api(client, settings, path, is_json):
+    settings.ALLOWED_HOSTS = ["tabie.example.org"]
+
+    answer = client.get(path, headers={"Host": "evil.example.org"})
+
+    assert answer.status_code == 400
+    assert ("json" in answer.headers["Content-Type"]) == is_json
+    assert "evil" not in answer.content.decode()
 
 
 @pytest.mark.parametrize("method", ["post", "put", "patch", "delete", "options"])

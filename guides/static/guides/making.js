@@ -1,13 +1,17 @@
 // Rows instead of a text for the spots of a new guide. The text stays what is sent: a line per spot,
-// a tab between its name and its description.
+// a tab between its name and its description. What is typed is kept in this tab until it is saved.
 (() => {
   "use strict";
   const field = document.querySelector("[data-spots]");
+  const form = field.form;
   const price = document.querySelector("[data-price]");
   const [rows, template, list, buttons] = ["ol.rows", "template", "[data-list]", ".row-buttons"].map((each) => field.querySelector(each));
   const text = list.querySelector("textarea");
+  const save = form.querySelector("[type=submit]");
   const toggle = buttons.querySelector("[data-switch]");
-  const BULLET = /^(?:[-*•・]|\d{1,3}[.)．、])\s*(?=\S)/;
+  const BREAK = /\r\n|\r|\n/;
+  // As in guides/forms.py.
+  const BULLET = /^(?:(?:[-*]|[0-9０-９]{1,3}[.)])[ \u00a0\u3000]+|(?:[•・]|[0-9０-９]{1,3}[．、）](?![0-9０-９]))[ \u00a0\u3000]*)(?=\S)/;
 
   const one = (row, name) => row.querySelector(`[data-${name}]`);
   const name = (row) => one(row, "name").value.trim();
@@ -16,8 +20,8 @@
   function split(line) {
     const at = line.indexOf("\t");
     if (at >= 0) return [line.slice(0, at).trim(), line.slice(at + 1).trim()];
-    const plain = line.trim().replace(BULLET, "").replace("｜", "|");
-    const bar = plain.indexOf("|");
+    const plain = line.trim().replace(BULLET, "");
+    const bar = plain.search(/[|｜]/);
     return bar < 0 ? [plain, ""] : [plain.slice(0, bar).trim(), plain.slice(bar + 1).trim()];
   }
 
@@ -35,13 +39,24 @@
       row.querySelector(".row-number").textContent = String(n + 1).padStart(2, "0");
       one(row, "up").disabled = n === 0;
       one(row, "down").disabled = n === rows.children.length - 1;
+      for (const each of ["name", "description"]) label(one(row, each), n + 1);
+      for (const each of ["up", "down", "remove"]) label(one(row, each), name(row) || n + 1);
     });
     tell(filled.length);
   }
 
+  // Which row it belongs to is heard, too.
+  function label(element, which) {
+    element.dataset.label ??= element.getAttribute("aria-label");
+    const words = `${element.dataset.label}: ${which}`;
+    if (element.getAttribute("aria-label") !== words) element.setAttribute("aria-label", words);
+  }
+
   function tell(count) {
     const total = count * Number(price.dataset.price);
-    const shown = total ? total.toFixed(2) : price.dataset.free;
+    // Two decimals, or as many as it has: 0.12, 0.004.
+    const sum = `${total.toFixed(4).replace(/0{1,2}$/, "")} ${price.dataset.currency}`;
+    const shown = Number(price.dataset.price) ? sum : price.dataset.without;
     const words = price.dataset.words.replace("{count}", count).replace("{price}", shown);
     if (price.textContent !== words) price.textContent = words; // or it would be read out at every key
   }
@@ -50,7 +65,7 @@
   function read() {
     rows.replaceChildren();
     const found = new Map();
-    text.value.split(/\r\n|\r|\n/).forEach((line, n) => line.trim() && found.set(n + 1, add(split(line))));
+    text.value.split(BREAK).forEach((line, n) => line.trim() && found.set(n + 1, add(split(line))));
     if (!rows.children.length) add();
     write();
     return found;
@@ -62,6 +77,71 @@
     toggle.textContent = asRows ? toggle.dataset.toList : toggle.dataset.toRows;
   }
 
+  // The draft: signing in again, an error or a wrong click take nothing away.
+
+  const FIELDS = ["plan_key", "title", "destination", "summary", "spots", "picture_style"];
+  const fresh = form.elements.plan_key.value;
+  const restored = form.querySelector("[data-restored]");
+  let timer;
+
+  function keep() {
+    clearTimeout(timer);
+    const draft = Object.fromEntries(FIELDS.map((each) => [each, form.elements[each].value]));
+    try {
+      sessionStorage.setItem(form.dataset.draft, JSON.stringify(draft));
+    } catch {} // full or forbidden: then there is none
+  }
+
+  function touch() {
+    clearTimeout(timer);
+    timer = setTimeout(keep, 300);
+  }
+
+  function findDraft() {
+    try {
+      return JSON.parse(sessionStorage.getItem(form.dataset.draft));
+    } catch {
+      return null;
+    }
+  }
+
+  // Who goes back to a form that was saved changes that guide, and makes no second one.
+  function isOver(draft) {
+    const [navigation] = performance.getEntriesByType("navigation");
+    const made = document.cookie.match(/(?:^|; )made=(\w+)/)?.[1];
+    return draft.plan_key.split(":")[0] === made && navigation?.type !== "back_forward";
+  }
+
+  function forget() {
+    clearTimeout(timer);
+    sessionStorage.removeItem(form.dataset.draft);
+  }
+
+  function restore() {
+    const draft = "refused" in form.dataset ? null : findDraft();
+    if (!draft) return;
+    if (isOver(draft)) return forget();
+    for (const each of FIELDS) form.elements[each].value = draft[each];
+    restored.hidden = false;
+  }
+
+  form.addEventListener("input", touch);
+  form.addEventListener("submit", () => {
+    keep();
+    save.disabled = true;
+  });
+  addEventListener("pageshow", () => {
+    save.disabled = false;
+  });
+  one(restored, "forget").addEventListener("click", () => {
+    forget();
+    form.reset();
+    form.elements.plan_key.value = fresh;
+    read();
+    restored.hidden = true;
+    form.elements.title.focus();
+  });
+
   rows.addEventListener("click", (event) => {
     const button = event.target.closest("button");
     const row = button?.closest(".row");
@@ -71,26 +151,32 @@
     if ("remove" in button.dataset) {
       const next = row.nextElementSibling || row.previousElementSibling || add();
       row.remove();
+      write();
       one(next, "name").focus();
-    } else (button.disabled ? one(row, "name") : button).focus();
-    write();
+    } else {
+      write(); // first: at the top there is no way up
+      (button.disabled ? one(row, "name") : button).focus();
+    }
+    touch();
   });
   rows.addEventListener("input", write);
   rows.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || event.isComposing) return;
+    if (event.key !== "Enter" || event.isComposing || event.target.closest("button")) return;
     event.preventDefault(); // the next spot, not the end of the form
     const row = event.target.closest(".row");
     one(row.nextElementSibling || add(), "name").focus();
     write();
   });
   rows.addEventListener("paste", (event) => {
-    const lines = event.clipboardData.getData("text").split(/\r\n|\r|\n/).filter((line) => line.trim());
+    const lines = event.clipboardData.getData("text").split(BREAK).filter((line) => line.trim());
     if (!("name" in event.target.dataset) || lines.length < 2) return;
     event.preventDefault();
     const row = event.target.closest(".row");
-    lines.forEach((line) => add(split(line), row));
-    if (!name(row)) row.remove();
+    const last = lines.map((line) => add(split(line), row)).pop();
+    if (!name(row) && !description(row)) row.remove();
     write();
+    one(last, "name").focus();
+    touch();
   });
   one(buttons, "add").addEventListener("click", () => {
     one(add(), "name").focus();
@@ -100,8 +186,9 @@
     if (rows.hidden) read();
     show(rows.hidden);
   });
-  text.addEventListener("input", () => tell(text.value.split(/\r\n|\r|\n/).filter((line) => line.trim()).length));
+  text.addEventListener("input", () => tell(text.value.split(BREAK).filter((line) => line.trim()).length));
 
+  restore();
   const found = read();
   for (const fault of field.querySelectorAll("[data-line]")) {
     const row = found.get(Number(fault.dataset.line));
@@ -116,4 +203,5 @@
   }
   buttons.hidden = false;
   show(true);
+  if (text.autofocus) (rows.querySelector("[aria-invalid]") || rows.querySelector("[data-name]")).focus();
 })();

@@ -1,0 +1,45 @@
+"""What the API replies: JSON, also when something is wrong."""
+
+import json
+from typing import Any
+
+from django.http import HttpRequest, JsonResponse
+from django.utils.translation import gettext as _
+
+Fault = dict[str, str]
+MOST_SHOWN = 80  # characters of a wrong value, said back
+
+
+class JsonReply(JsonResponse):
+    def __init__(self, data: Any, **kwargs: Any) -> None:
+        super().__init__(data, json_dumps_params={"ensure_ascii": False}, **kwargs)
+        self.headers.setdefault("Cache-Control", "no-cache")
+
+
+def refusal(status: int, code: str, text: str, fields: list[Fault] | None = None) -> JsonReply:
+    """What went wrong: a word for programs, a sentence for people, and the fields it is about."""
+    error: dict[str, Any] = {"code": code, "text": text}
+    if fields is not None:
+        error["fields"] = fields
+    return JsonReply({"error": error}, status=status)
+
+
+def not_found(text: str) -> JsonReply:
+    return refusal(404, "not_found", text)
+
+
+def not_allowed(request: HttpRequest, allowed: list[str]) -> JsonReply:
+    text = _("%(method)s is not possible here, only %(allowed)s.") % {
+        "method": shown(request.method),
+        "allowed": ", ".join(allowed),
+    }
+    reply = refusal(405, "method_not_allowed", text)
+    reply.headers["Allow"] = ", ".join(allowed)
+    return reply
+
+
+def shown(value: object) -> str:
+    """The beginning of a wrong value, in letters that can always be sent."""
+    if isinstance(value, str):
+        return ascii(value[:MOST_SHOWN])[:MOST_SHOWN]
+    return json.dumps(value)[:MOST_SHOWN]
