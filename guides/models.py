@@ -77,6 +77,8 @@ class Guide(models.Model):
         ordering = ["-created_at", "plan_id"]
         verbose_name = _("guide")
         verbose_name_plural = _("guides")
+        # The newest first: home, and the admin's list.
+        indexes = [models.Index(fields=["-created_at", "plan_id"], name="guide_newest")]
         constraints = [
             models.CheckConstraint(
                 name="guide_plan_id", condition=Q(plan_id__regex=r"^[A-Za-z0-9_-]{1,100}$")

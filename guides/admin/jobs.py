@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib import admin, messages
+from django.db import transaction
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
@@ -16,7 +17,7 @@ from unfold.decorators import display
 from guides import services
 from guides.admin.shown import small_picture
 from guides.models import SpotDetail, SpotImageJob
-from jobs import audit
+from jobs import audit, providers
 from jobs.admin import JobAdmin
 from jobs.models import ENDED
 
@@ -75,14 +76,18 @@ class SpotImageJobAdmin(JobAdmin):
                 "opts": self.opts,
                 "job": job,
                 "price": services.price_of(1),
+                "provider": SpotImageJob.provider_name(),
+                "costs_nothing": SpotImageJob.provider_name() in providers.UNLIMITED,
                 "is_free": job.status in ENDED,
                 "back": self.page_of(job),
             }
             return TemplateResponse(request, "admin/guides/new_picture.html", context)
         jobs: Any = SpotImageJob.objects.filter(pk=job.pk)
-        asked, left_alone = services.request_new_pictures(jobs, by=request.user)
+        with transaction.atomic():
+            asked, left_alone = services.request_new_pictures(jobs, by=request.user)
+            if asked:
+                audit.note(request.user, [job], gettext_noop("Asked for a new picture."))
         if asked:
-            audit.note(request.user, [job], gettext_noop("Asked for a new picture."))
             text = gettext("A new picture of %s is on its way; the old one stays until then.")
             self.message_user(request, text % job.spot_name, messages.SUCCESS)
         if left_alone:

@@ -5,10 +5,11 @@ from typing import Any
 from django.contrib import admin, messages
 from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
@@ -33,8 +34,10 @@ class SpotAdmin(ReadOnlyAdmin):
 
     def get_urls(self) -> list[URLPattern]:
         use = self.admin_site.admin_view(require_POST(self.use))
+        ask = self.admin_site.admin_view(require_POST(self.ask))
         return [
             path("<path:object_id>/use/<int:version>/", use, name="guides_spotdetail_use"),
+            path("<path:object_id>/ask/", ask, name="guides_spotdetail_ask"),
             *super().get_urls(),
         ]
 
@@ -80,8 +83,26 @@ class SpotAdmin(ReadOnlyAdmin):
             raise PermissionDenied
         spot = get_object_or_404(SpotDetail, pk=unquote(object_id))
         chosen = get_object_or_404(SpotImage, spot=spot, version=version)
-        services.use_version(chosen)
-        audit.note(request.user, [spot], f"Shows version {version} again.")
+        with transaction.atomic():
+            services.use_version(chosen)
+            audit.note(request.user, [spot], f"Shows version {version} again.")
         text = gettext("The page of %(spot)s shows version %(version)s now.")
         self.message_user(request, text % {"spot": spot, "version": version}, messages.SUCCESS)
+        return HttpResponseRedirect(self.page_of(spot))
+
+    def ask(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Ask for the picture of a spot that has neither one nor a job: that was deleted."""
+        if not request.user.has_perm("guides.change_spotimagejob"):
+            raise PermissionDenied
+        spot = get_object_or_404(SpotDetail, pk=unquote(object_id))
+        with transaction.atomic():
+            asked = services.request_images([spot])
+            if asked:
+                audit.note(request.user, [spot], gettext_noop("Asked for its picture."))
+        if asked:
+            text = gettext("A picture of %s is on its way.") % spot.spot_name
+            self.message_user(request, text, messages.SUCCESS)
+        else:
+            text = gettext("Left alone: %s has its picture, or a job for it.") % spot.spot_name
+            self.message_user(request, text, messages.WARNING)
         return HttpResponseRedirect(self.page_of(spot))
