@@ -173,6 +173,8 @@ def pages() -> Iterator[tuple[str, str, dict[str, Any] | None]]:
     for status in Status.values:
         yield f"jobs, {status}", f"{JOBS}?status__exact={status}", None
     yield "jobs, one kind of error", f"{JOBS}?error_kind=TimedOut", None
+    yield "jobs, failed without a kind", f"{JOBS}?error_kind=–", None
+    yield "jobs, ordered by hand", f"{JOBS}?o=-3", None
     yield "jobs, no such error", f"{JOBS}?error_kind=Nothing", None
     yield "jobs, one worker", f"{JOBS}?worker=host:1", None
     yield "jobs, one provider", f"{JOBS}?provider=gemini:flash", None

@@ -4,17 +4,25 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.contrib.admin.models import CHANGE, LogEntry
-from django.contrib.auth.models import AnonymousUser, User
+from django.contrib.auth.hashers import make_password
+from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
 from django.db.models import Model, QuerySet
 
 from jobs import readable
 
-Person = User | AnonymousUser
+COMMAND_LINE = "command line"
+
+
+def command_line() -> User:
+    """Who has done what nobody put a name to: a user that can't log in, made on first use."""
+    locked = {"is_active": False, "password": make_password(None)}
+    user, _is_new = User.objects.get_or_create(username=COMMAND_LINE, defaults=locked)
+    return user
 
 
 def note(by: object, rows: Iterable[Model], message: str, flag: int = CHANGE) -> None:
-    """One entry for each row; nobody's doings (those of a script) are in the log files only."""
+    """One entry for each row; nobody's doings (those of a program) are in the log files only."""
     if not isinstance(by, User):
         return
     LogEntry.objects.bulk_create(

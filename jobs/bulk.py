@@ -3,19 +3,22 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.contrib.admin.models import CHANGE, DELETION
-from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.contrib.contenttypes.models import ContentType
+from django.db import Error
+from django.db.models import QuerySet
+from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop
 
-from jobs import audit, counting, providers, queue
+from jobs import audit, counting, database, providers, queue
 from jobs.counting import MANY, Number
-from jobs.models import ENDED, Call, Job, State, Status
+from jobs.models import ENDED, Job, Status
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
@@ -46,6 +49,11 @@ class Action:
     def button(self) -> "StrPromise":
         return self.for_one or self.title
 
+    @property
+    def moment(self) -> str:
+        """The column that tells since when a job could be taken by this action."""
+        return "finished_at" if set(self.origins) <= set(ENDED) else "created_at"
+
 
 def _requeue(origins: tuple[Status, ...], *, first: bool = False) -> Move:
     def move(jobs: Jobs, by: object, note: queue.Note) -> tuple[int, int]:
@@ -58,12 +66,12 @@ def _cancel(jobs: Jobs, by: object, note: queue.Note) -> tuple[int, int]:
     return queue.cancel(jobs, f"Canceled by {by}.", by, note)
 
 
-@transaction.atomic
 def _delete(jobs: Jobs, by: object, note: queue.Note) -> tuple[int, int]:
-    ended = jobs.filter(status__in=ENDED)
-    rows = list(ended.order_by("id").select_for_update())
-    note(rows)
-    jobs.model.objects.with_ids([row.id for row in rows]).delete()
+    with database.short_transaction():
+        ended = jobs.filter(status__in=ENDED)
+        rows = list(ended.order_by("id").select_for_update())
+        note(rows)
+        jobs.model.objects.with_ids([row.id for row in rows]).delete()
     return len(rows), 0
 
 
@@ -130,44 +138,54 @@ class Preview:
 
     action: Action
     numbers: dict[Status, Number]
-    price: Decimal | None = None  # of one call; None: no provider is asked
-    already_paid: int = 0  # their answers are stored
+    before: datetime  # by the database's clock; who gets there later was not shown
+    provider: str | None = None  # None: nobody is asked
+    price: Decimal | None = None  # of one call
 
     @property
     def changed(self) -> Number:
         return Number(sum(int(self.numbers[status]) for status in self.action.origins))
 
     @property
-    def left_alone(self) -> list[tuple[str, Number]]:
+    def left(self) -> list[tuple[Status, Number]]:
+        """How many are left alone, and in which state."""
         return [
-            (str(status.label), number)
+            (status, number)
             for status, number in self.numbers.items()
             if number and status not in self.action.origins
         ]
 
     @property
+    def left_alone(self) -> list[tuple[str, Number]]:
+        return [(str(status.label), number) for status, number in self.left]
+
+    @property
     def cost(self) -> Decimal | None:
-        """The most it can cost at today's price, of those that were counted."""
-        if self.price is None:
-            return None
-        return self.price * max(0, min(self.changed, MANY) - self.already_paid)
+        """About what it costs: a call at today's price for each of those that were counted.
+
+        A stored answer makes it less, if it answers what would be asked now; retries make it more.
+        """
+        return None if self.price is None else self.price * min(self.changed, MANY)
+
+    @property
+    def is_free(self) -> bool:
+        """Whether its provider takes no money; a price of 0 may only not have been set."""
+        return self.provider in providers.UNLIMITED
 
 
 def preview(action: Action, jobs: Jobs) -> Preview:
     """Count what an action on these jobs would change, reading a bounded number of rows."""
+    before = _now()  # first: rather one too many is shown than one too many taken
     numbers = counting.counts({status: jobs.filter(status=status) for status in Status})
     provider = jobs.model.provider_name() if action.pays else None
-    if provider is None:
-        return Preview(action, numbers)
-    return Preview(
-        action, numbers, price=providers.find(provider).price, already_paid=_paid(action, jobs)
-    )
+    price = providers.find(provider).price if provider else None
+    return Preview(action, numbers, before, provider, price)
 
 
-def _paid(action: Action, jobs: Jobs) -> Number:
-    some = jobs.filter(status__in=action.origins).order_by("id").values("id")[:MANY]
-    stored = Call.objects.filter(job_id=OuterRef("id"), state=State.STORED)
-    return counting.count(jobs.model.objects.filter(Exists(stored), id__in=some))
+def _now() -> datetime:
+    """The clock by which jobs end, as exactly as their rows have it."""
+    now: datetime = ContentType.objects.values_list(Now(), flat=True)[:1].get()
+    return now
 
 
 # Now
@@ -175,30 +193,48 @@ def _paid(action: Action, jobs: Jobs) -> Number:
 
 @dataclass(frozen=True)
 class Result:
-    """How many were changed; `last` is where to go on, if time was up before the end."""
+    """How many were changed; `last` is where to go on, if it stopped before the end."""
 
     changed: int
     last: UUID | None = None
 
 
 def carry_out(
-    action: Action, jobs: Jobs, by: object, after: UUID | None = None, seconds: float = SECONDS
+    action: Action,
+    jobs: Jobs,
+    by: object,
+    after: UUID | None = None,
+    seconds: float = SECONDS,
+    *,
+    before: datetime | None = None,
 ) -> Result:
-    """Change them chunk by chunk, in the order of their ids, until all are or time is up."""
+    """Change them chunk by chunk, in the order of their ids, until all are or time is up.
+
+    With `before` only those that could be taken at that moment: what a person was shown. A
+    passing fault of the database ends it early, or is raised if nothing was done yet.
+    """
     model: type[Job] = jobs.model
     give_up_at = time.monotonic() + seconds
     movable = jobs.filter(status__in=action.origins).order_by("id")
+    if before:
+        movable = movable.filter(**{f"{action.moment}__lte": before})
     changed = 0
+    last = None
 
     def note(moved: list[Any]) -> None:
         audit.note(by, moved, action.logged, action.flag)
 
-    while ids := _ids(movable, after):
-        some, _left = action.move(model.objects.with_ids(ids), by, note)
-        changed += some
-        after = ids[-1]
-        if time.monotonic() > give_up_at and _ids(movable, after, 1):
-            return Result(changed, after)
+    try:
+        while ids := _ids(movable, after):
+            some, _left = action.move(model.objects.with_ids(ids), by, note)
+            changed += some
+            last = after = ids[-1]
+            if time.monotonic() > give_up_at and _ids(movable, after, 1):
+                return Result(changed, last)
+    except Error as error:
+        if last is None or not database.is_passing(error):
+            raise
+        return Result(changed, last)
     return Result(changed)
 
 

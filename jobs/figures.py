@@ -8,20 +8,22 @@ from statistics import fmean
 from typing import Any
 
 from django.db import connection
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from jobs import counting, waiting
 from jobs.counting import Number
-from jobs.models import Attempt, Call, Job, Outcome, Provider, Status, Worker, job_models
+from jobs.models import Attempt, Call, Job, Outcome, Provider, State, Status, Worker, job_models
+from jobs.models.call import OVERDUE
 
 SAMPLE = 5_000  # so many of the newest successes are timed
 MOST_KINDS = 20
 MOST_ROWS = 50  # of providers, of workers
-FAULTS = (Outcome.FAILED, Outcome.TIMED_OUT, Outcome.LOST)
+FAULTS = (Outcome.FAILED, Outcome.TIMED_OUT)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 TOTAL = "total"
+REST = object()  # all kinds of failures that are too many to be named
 
 Model = type[Job]
 
@@ -72,13 +74,18 @@ class Failures:
     kind: str | None
     number: Number
     example: str
+    is_rest: bool = False  # of all further kinds together
 
 
 def failures(model: Model) -> list[Failures]:
-    """A thousand failures as a few lines, the most frequent first."""
+    """A thousand failures as a few lines, the most frequent first, the rest last."""
     failed = model.objects.filter(status=Status.FAILED)
-    kinds = [*error_kinds(model), None]
-    alike = {kind: failed.filter(error_kind=kind) for kind in kinds}
+    kinds = error_kinds(model)
+    alike: dict[Any, QuerySet[Any]] = {
+        kind: failed.filter(error_kind=kind) for kind in [*kinds, None]
+    }
+    if len(kinds) == MOST_KINDS:
+        alike[REST] = failed.filter(error_kind__gt=kinds[-1])
     numbers = counting.counts(alike)
     # Ordered as the index ..._failures, which those without a kind need as well.
     newest = {
@@ -86,8 +93,17 @@ def failures(model: Model) -> list[Failures]:
         for kind, rows in alike.items()
     }
     examples = counting.firsts(newest)
-    found = [Failures(kind, numbers[kind], examples[kind] or "") for kind in alike if numbers[kind]]
-    return sorted(found, key=lambda each: -each.number)
+    found = [
+        Failures(
+            None if kind is REST else kind,
+            numbers[kind],
+            examples[kind] or "",
+            is_rest=kind is REST,
+        )
+        for kind in alike
+        if numbers[kind]
+    ]
+    return sorted(found, key=lambda each: (each.is_rest, -each.number))
 
 
 def error_kinds(model: Model) -> list[str]:
@@ -100,16 +116,20 @@ def error_kinds(model: Model) -> list[str]:
 
 @dataclass(frozen=True)
 class Bucket:
-    """What ended between two moments."""
+    """The attempts that ended between two moments."""
 
     start: datetime
     succeeded: Number
     failed: Number
 
+    @property
+    def is_exact(self) -> bool:
+        return self.succeeded.is_exact and self.failed.is_exact
+
 
 @dataclass(frozen=True)
 class Flow:
-    """What ended in the last hour or day."""
+    """The attempts that ended in the last hour or day."""
 
     buckets: Sequence[Bucket]
 
@@ -123,7 +143,9 @@ class Flow:
 
     @property
     def failure_rate(self) -> float | None:
-        """The share of attempts that failed; None without any."""
+        """The share of attempts that failed; None without any, or if they are not all counted."""
+        if not all(bucket.is_exact for bucket in self.buckets):
+            return None
         ended = int(self.succeeded) + int(self.failed)
         return self.failed / ended if ended else None
 
@@ -237,9 +259,23 @@ def providers(statuses: dict[Model, dict[Status, Number]]) -> list[ProviderFigur
 
 
 def workers() -> Sequence[Worker]:
-    """The newest workers, the newest last, each with the database's clock."""
-    newest = Worker.objects.annotate(now=Now()).order_by("-started_at", "name")[:MOST_ROWS]
-    return list(newest)[::-1]
+    """Those heard of last, the newest last, each with the database's clock."""
+    heard = Worker.objects.annotate(now=Now()).order_by("-lease_expires_at", "name")[:MOST_ROWS]
+    return sorted(heard, key=lambda worker: (worker.started_at, worker.name))
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """How many workers are alive, and how many of these go on taking jobs."""
+
+    alive: Number
+    working: Number
+
+
+def fleet() -> Fleet:
+    alive = Worker.objects.filter(lease_expires_at__gt=Now())
+    working = alive.filter(draining=False, asked_to_stop=False)
+    return Fleet(**counting.counts({"alive": alive, "working": working}))
 
 
 def is_alive(worker: Any) -> bool:
@@ -248,7 +284,13 @@ def is_alive(worker: Any) -> bool:
 
 def unknown_calls() -> Number:
     """Calls that may have been paid for and that no person has looked at yet."""
-    return counting.count(Call.objects.unknown().filter(excused=False))
+    # Apart, each by its own small index: an OR of them would read all history.
+    overdue = Call.objects.filter(state=State.INTENT, deadline__lt=Now() - OVERDUE)
+    lost = Call.objects.filter(state=State.UNKNOWN)
+    numbers = counting.counts(
+        {"lost": lost.filter(seen=False), "overdue": overdue.filter(seen=False)}
+    )
+    return numbers["lost"] + numbers["overdue"]
 
 
 def clock() -> datetime:

@@ -71,7 +71,7 @@ def refuse_after_too_many(key: str) -> None:
 def excuse(job_ids: Iterable[UUID]) -> None:
     """A person wants these jobs to go on, whatever answers were lost."""
     lost = Call.objects.filter(job_id__in=list(job_ids), state__in=[State.UNKNOWN, State.STORED])
-    lost.update(excused=True)
+    lost.update(excused=True, seen=True)
 
 
 # How a call ends. Not guarded by the job's epoch: money spent by a worker that has lost its

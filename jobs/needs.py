@@ -12,9 +12,9 @@ from django.utils.translation import gettext as _
 from jobs import figures
 from jobs.counting import Number
 from jobs.models import Call, Job, Provider, Status, Worker
-from jobs.waiting import Reason
+from jobs.waiting import Reason, Wait
 
-ALARMING = (Reason.PAUSED, Reason.BUDGET)
+LONG_PAUSE = timedelta(minutes=10)  # a shorter one ends before a person comes
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,6 @@ class Need:
     text: str
     model: type[Model]
     query: dict[str, str] = field(default_factory=dict)
-    number: Number | None = None
 
 
 @dataclass(frozen=True)
@@ -36,6 +35,7 @@ class Situation:
     oldest: dict[type[Job], datetime | None]
     providers: list[figures.ProviderFigures]
     workers: Sequence[Worker]
+    fleet: figures.Fleet
     unknown: Number
     now: datetime
 
@@ -47,6 +47,7 @@ class Situation:
             oldest={model: figures.oldest_due(model) for model in statuses},
             providers=figures.providers(statuses),
             workers=figures.workers(),
+            fleet=figures.fleet(),
             unknown=figures.unknown_calls(),
             now=figures.clock(),
         )
@@ -64,24 +65,35 @@ def needs(situation: Situation) -> list[Need]:
 
 
 def _no_worker(situation: Situation) -> Iterator[Need]:
-    if not any(figures.is_alive(worker) for worker in situation.workers):
+    if not situation.fleet.alive:
         yield Need("no_worker", _("No worker is alive: nothing is being done."), Worker)
+    elif not situation.fleet.working:
+        text = _("Every worker is stopping: no other job is started.")
+        yield Need("no_worker", text, Worker)
 
 
 def _closed_providers(situation: Situation) -> Iterator[Need]:
     for found in situation.providers:
-        if found.wait and found.wait.reason in ALARMING:
+        if found.wait and _is_alarming(found.provider, found.wait):
             text = f"{found.provider.name}: {found.wait.text}"
-            if found.provider.pause_reason and found.wait.reason == Reason.PAUSED:
-                text += f" – {found.provider.pause_reason}"
+            if found.wait.note:
+                text += f" – {found.wait.note}"
             yield Need("provider", text, Provider, {"q": found.provider.name})
+
+
+def _is_alarming(provider: Provider, wait: Wait) -> bool:
+    """A pause that the provider asked for, of seconds, passes by itself."""
+    if wait.reason != Reason.PAUSED:
+        return wait.reason == Reason.BUDGET
+    is_long = wait.until is not None and wait.until - provider.now > LONG_PAUSE
+    return provider.paused or provider.is_probing or is_long
 
 
 def _unknown_calls(situation: Situation) -> Iterator[Need]:
     if situation.unknown:
         text = _("Calls with an unknown outcome, possibly paid for: %(number)s")
         text %= {"number": situation.unknown}
-        yield Need("unknown", text, Call, {"seen": "no"}, situation.unknown)
+        yield Need("unknown", text, Call, {"seen": "no"})
 
 
 def _failed(situation: Situation) -> Iterator[Need]:
@@ -89,7 +101,7 @@ def _failed(situation: Situation) -> Iterator[Need]:
         if number := numbers[Status.FAILED]:
             kind = model._meta.verbose_name_plural
             text = _("Failed %(kind)s: %(number)s") % {"kind": kind, "number": number}
-            yield Need("failed", text, model, {"status__exact": Status.FAILED.value}, number)
+            yield Need("failed", text, model, {"status__exact": Status.FAILED.value})
 
 
 def _waiting_too_long(situation: Situation) -> Iterator[Need]:

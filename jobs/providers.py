@@ -200,13 +200,22 @@ def pausing_on(faults: Faults, name: str) -> Iterator[None]:
 # What operators ask for
 
 
-def pause(name: str, reason: str, until: datetime | None = None, by: object = "somebody") -> None:
-    """No call starts until the given end, or until somebody resumes it; what runs goes on."""
-    find(name)
-    Provider.objects.filter(name=name).update(
-        paused=until is None, paused_until=until, pause_reason=readable.clean(reason)
-    )
+def pause(name: str, reason: str, until: datetime | None = None, by: object = "somebody") -> bool:
+    """No call starts until the given end, or until somebody resumes it; what runs goes on.
+
+    False, and nothing is changed, if it is paused for longer already: only `resume` shortens.
+    """
+    with database.short_transaction():
+        provider = lock(name)
+        end = provider.paused_until
+        if until and (provider.paused or (end and end > until)):
+            log.info("%s stays paused until %s, which %s left", name, end or "resumed", by)
+            return False
+        Provider.objects.filter(name=name).update(
+            paused=until is None, paused_until=until, pause_reason=readable.clean(reason)
+        )
     log.info("%s paused by %s until %s: %s", name, by, until or "resumed", reason)
+    return True
 
 
 def resume(name: str, by: object = "somebody") -> None:

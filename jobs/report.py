@@ -8,12 +8,14 @@ from typing import Any
 from uuid import UUID
 
 from django.core.management.base import CommandError
+from django.db import transaction
 from django.db.models import QuerySet
-from django.utils import timezone
 
-from jobs import audit, bulk, figures, needs, providers, waiting
-from jobs.counting import MANY
+from jobs import audit, bulk, counting, figures, needs, providers, waiting
+from jobs.counting import MANY, Number
 from jobs.models import Attempt, Call, Job, Provider, Status, job_models
+
+LONGEST_PAUSE = 366 * 24 * 60  # minutes
 
 
 @dataclass
@@ -39,12 +41,12 @@ def status(**_: Any) -> Answer:
         + ", ".join(f"{number} {status.value}" for status, number in numbers.items())
         for model, numbers in situation.statuses.items()
     ]
-    alive = sum(figures.is_alive(worker) for worker in situation.workers)
+    alive = situation.fleet.alive
     lines += [f"workers alive: {alive}", *(f"! {need.text}" for need in found)]
     data = {
         "needs": [{"kind": need.kind, "text": need.text} for need in found],
         "jobs": counts,  # no further than 10,001
-        "workers": alive,
+        "workers": int(alive),
         "oldest_due": {model._meta.label: when for model, when in situation.oldest.items()},
     }
     return Answer(data, lines, is_well=not found)
@@ -136,23 +138,44 @@ def cancel(**options: Any) -> Answer:
 def _act(name: str, *, by: object, dry_run: bool, ids: list[str], **selection: Any) -> Answer:
     """Do it to all that are selected, however long that takes; not well if a named one was left."""
     action = bulk.ACTIONS[name]
-    changed = left = 0
+    wanted = {_uuid(id) for id in ids}
+    changed = 0
+    foreseen = left = Number(0)
     cost = Decimal(0)
+    is_priced = True
     for jobs in _selected(ids=ids, **selection):
         preview = bulk.preview(action, jobs)
+        foreseen += preview.changed
         left += sum(int(number) for _, number in preview.left_alone)
         cost += preview.cost or 0
+        is_priced &= bool(preview.price) or preview.provider is None or preview.is_free
         if dry_run:
-            changed += int(preview.changed)
             continue
         done = _carry_out_all(action, jobs, by)
         changed += done
         if done > 1:
             audit.note_many(by, jobs.model, done, action.logged)
-    data = {"action": name, "changed": changed, "left_alone": left, "dry_run": dry_run}
+    if dry_run:
+        changed = foreseen
+    # Nobody knows what more than 10,000 cost, or those of a provider without a price.
+    known_cost = f"{cost:.2f}" if is_priced and foreseen.is_exact else None
+    data = {
+        "action": name,
+        "changed": _counted(changed),
+        "left_alone": _counted(left),
+        "dry_run": dry_run,
+        "exact": foreseen.is_exact and left.is_exact,
+        "cost_about": known_cost,
+    }
     verb = "would change" if dry_run else "changed"
-    lines = [f"{name}: {verb} {changed}, left alone {left}, cost up to {cost}"]
-    return Answer({**data, "cost_up_to": str(cost)}, lines, is_well=not ids or changed == len(ids))
+    price = f"cost about {known_cost}" if known_cost is not None else "cost not known"
+    lines = [f"{name}: {verb} {changed}, left alone {left}, {price}"]
+    return Answer(data, lines, is_well=not ids or changed == len(wanted))
+
+
+def _counted(number: int) -> int:
+    """As far as somebody has counted; what was changed is always counted."""
+    return min(number, counting.MANY) if isinstance(number, Number) else number
 
 
 def _carry_out_all(action: bulk.Action, jobs: QuerySet[Any], by: object) -> int:
@@ -168,20 +191,28 @@ def pause(
     *, provider: str, reason: str, minutes: float | None, by: object, dry_run: bool, **_: Any
 ) -> Answer:
     row = _provider(provider)
-    until = None if minutes is None else timezone.now() + timedelta(minutes=minutes)
+    if minutes is not None and not 0 < minutes <= LONGEST_PAUSE:
+        raise misused(f"--minutes {minutes:g}: more than 0, and at most {LONGEST_PAUSE} (a year).")
+    until = None if minutes is None else figures.clock() + timedelta(minutes=minutes)
     reason = reason or f"Paused by {by}."
+    is_new = True
     if not dry_run:
-        providers.pause(row.name, reason, until, by=by)
-        audit.note(by, [row], f"Paused until {until or 'resumed'}: {reason}")
-    data = {"provider": row.name, "paused": True, "until": until, "dry_run": dry_run}
-    return Answer(data, [f"{row.name}: paused until {until or 'resumed'}"])
+        with transaction.atomic():
+            is_new = providers.pause(row.name, reason, until, by=by)
+            if is_new:
+                audit.note(by, [row], f"Paused until {until or 'resumed'}: {reason}")
+    data = {"provider": row.name, "paused": True, "changed": is_new and not dry_run}
+    end = f"paused until {until:%Y-%m-%d %H:%M:%S %Z}" if until else "paused until resumed"
+    line = f"{row.name}: {end if is_new else 'left alone, it is paused for longer already'}"
+    return Answer({**data, "until": until if is_new else None, "dry_run": dry_run}, [line], is_new)
 
 
 def resume(*, provider: str, by: object, dry_run: bool, **_: Any) -> Answer:
     row = _provider(provider)
     if not dry_run:
-        providers.resume(row.name, by=by)
-        audit.note(by, [row], "Resumed.")
+        with transaction.atomic():
+            providers.resume(row.name, by=by)
+            audit.note(by, [row], "Resumed.")
     data = {"provider": row.name, "paused": False, "dry_run": dry_run}
     return Answer(data, [f"{row.name}: open"])
 

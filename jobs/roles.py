@@ -5,7 +5,10 @@ from typing import Any
 
 from django.apps import AppConfig
 from django.contrib.auth.models import Group, Permission
+from django.db import connections
 from django.db.models import Model
+from django.db.models.signals import pre_migrate
+from django.dispatch import receiver
 
 from jobs.models import Attempt, Call, Job, Provider, Worker
 
@@ -33,19 +36,43 @@ def make_groups(sender: AppConfig, using: str, **_: Any) -> None:
     grant(VIEWERS, dict.fromkeys(acts, ("view",)), using)
 
 
+# Of the `migrate` that runs now, by database: what was there when it began, and what it made.
+known_before: dict[str, set[tuple[str, str]]] = {}
+new_groups: set[tuple[str, str]] = set()
+
+
+@receiver(pre_migrate)
+def remember(sender: AppConfig, using: str, **_: Any) -> None:
+    """Note, once for each run, which permissions exist."""
+    if sender.name != "jobs":
+        return
+    new_groups.clear()
+    known_before[using] = set()
+    if Permission._meta.db_table in connections[using].introspection.table_names():
+        permissions = Permission.objects.using(using).order_by()
+        names = permissions.values_list("content_type__app_label", "codename")
+        known_before[using] = set(names)
+
+
 def grant(name: str, grants: Grants, using: str) -> None:
-    """Give a group its permissions, once: what somebody took away later stays away."""
+    """Give a group what it has never been given: what somebody took away later stays away.
+
+    That is all, if this run has made the group; else the permissions this run has made.
+    """
     if not grants:
         return
-    group, _ = Group.objects.using(using).get_or_create(name=name)
-    held = set(group.permissions.values_list("content_type__app_label", "content_type__model"))
-    new = [
-        f"{verb}_{model._meta.model_name}"
+    group, is_new = Group.objects.using(using).get_or_create(name=name)
+    if is_new:
+        new_groups.add((using, name))
+    wanted = {
+        (model._meta.app_label, f"{verb}_{model._meta.model_name}")
         for model, verbs in grants.items()
-        if (model._meta.app_label, model._meta.model_name) not in held
         for verb in verbs
-    ]
-    apps = {model._meta.app_label for model in grants}
-    known = Permission.objects.using(using).filter(content_type__app_label__in=apps)
-    if new:
-        group.permissions.add(*known.filter(codename__in=new))
+    }
+    if (using, name) not in new_groups:
+        wanted -= known_before.get(using, wanted)
+    if wanted:
+        apps = {app for app, _ in wanted}
+        there = Permission.objects.using(using).filter(content_type__app_label__in=apps)
+        named = there.values_list("pk", "content_type__app_label", "codename")
+        group.permissions.add(*(pk for pk, *names in named if tuple(names) in wanted))

@@ -9,12 +9,12 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
-from unfold.admin import ModelAdmin, TabularInline
+from unfold.admin import TabularInline
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from guides.admin.shown import thumbnail
 from guides.models import Guide, SpotDetail, SpotImage
-from jobs.admin.base import AdornedChangeList, CappedPaginator
+from jobs.admin.base import AdornedChangeList, CappedPaginator, FoundByKey
 
 MOST_SPOTS = 500
 
@@ -32,7 +32,7 @@ class SpotInline(TabularInline):
 
 
 @admin.register(Guide)
-class GuideAdmin(ModelAdmin):
+class GuideAdmin(FoundByKey):
     list_display = ["title", "destination", "pictures", "created_at"]
     search_fields = ["title", "destination", "plan_id__exact"]
     inlines = [SpotInline]

@@ -1,21 +1,28 @@
 """How people act on jobs: on one at once, on many after a page that says what will happen."""
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.db import Error, connection
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from jobs import audit, bulk
+from jobs import audit, bulk, database
 from jobs.admin.base import ReadOnlyAdmin, Rows, as_uuid, list_of
-from jobs.bulk import ACTIONS, Action, Preview
-from jobs.models import Job
+from jobs.bulk import ACTIONS, Action
+from jobs.counting import Number
+from jobs.models import Job, Status
 
+log = logging.getLogger(__name__)
 Response = HttpResponse | None
 
 
@@ -45,14 +52,19 @@ class ActingAdmin(ReadOnlyAdmin):
             raise Http404
         action = ACTIONS[action_name]
         job = self.object_or_refuse(request, object_id, action.permission)
-        self._act(request, action, self.get_queryset(request).filter(pk=job.pk))
+        self._act(request, action, job.pk)
         still_there = self.get_queryset(request).filter(pk=job.pk).exists()
         return HttpResponseRedirect(self.page_of(job) if still_there else list_of(self.model))
 
-    def _act(self, request: HttpRequest, action: Action, jobs: Rows) -> None:
-        preview = bulk.preview(action, jobs)
-        result = bulk.carry_out(action, jobs, request.user)
-        self.say(request, preview, result.changed)
+    def _act(self, request: HttpRequest, action: Action, id: UUID) -> None:
+        job = self.get_queryset(request).filter(pk=id)
+        left_alone = bulk.preview(action, job).left_alone
+        try:
+            result = bulk.carry_out(action, job, request.user)
+        except Error as error:
+            self.forgive(request, error)
+        else:
+            self.say(request, action, result.changed, left_alone)
 
     # Many
 
@@ -65,36 +77,65 @@ class ActingAdmin(ReadOnlyAdmin):
         return {}
 
     def act_on_many(self, request: HttpRequest, action: Action, jobs: Rows) -> Response:
-        across = request.POST.get("select_across") == "1"
-        if not across and len(request.POST.getlist(ACTION_CHECKBOX_NAME)) == 1:
-            self._act(request, action, jobs)
+        """One at once; several only after a page has shown them, whose moment is repeated."""
+        if before := _moment(request.POST.get("before", "")):
+            return self._go_on(request, action, jobs, before)
+        few = list(jobs.order_by().values_list("pk", flat=True)[:2])
+        if len(few) == 1:
+            self._act(request, action, few[0])
             return None
-        if "confirmed" not in request.POST:
-            preview = bulk.preview(action, jobs)
-            return self.ask(request, "admin/jobs/confirm.html", action, preview=preview)
-        return self._go_on(request, action, jobs)
-
-    def _go_on(self, request: HttpRequest, action: Action, jobs: Rows) -> Response:
-        after = as_uuid(request.POST.get("after", ""))
         preview = bulk.preview(action, jobs)
-        result = bulk.carry_out(action, jobs, request.user, after)
+        left_alone = [("left_alone", f"{name} {int(number)}") for name, number in preview.left]
+        hidden = [("before", preview.before.isoformat()), *left_alone]
+        return self.ask(request, "admin/jobs/confirm.html", action, hidden, preview=preview)
+
+    def _go_on(
+        self, request: HttpRequest, action: Action, jobs: Rows, before: datetime
+    ) -> Response:
+        after = as_uuid(request.POST.get("after", ""))
+        is_over = False
+        try:
+            result = bulk.carry_out(action, jobs, request.user, after, before=before)
+            is_over = result.last is None
+        except Error as error:
+            self.forgive(request, error)
+            result = bulk.Result(0, after)
         done = _number(request.POST.get("done", "")) + result.changed
-        audit.note_many(request.user, self.model, result.changed, action.logged)
-        if result.last is None:
-            self.say(request, preview, done)
+        if result.changed:
+            audit.note_many(request.user, self.model, result.changed, action.logged)
+        # As the preview counted them: by now what this action has done would be among them.
+        carried = request.POST.getlist("left_alone")
+        if is_over:
+            self.say(request, action, done, _left_alone(carried))
             return HttpResponseRedirect(request.get_full_path())
-        left = bulk.preview(action, jobs.filter(id__gt=result.last)).changed
-        return self.ask(
-            request,
-            "admin/jobs/working.html",
-            action,
-            hidden=[("confirmed", "1"), ("after", result.last), ("done", done)],
-            done=done,
-            left=left,
-        )
+        rest = jobs.filter(id__gt=result.last) if result.last else jobs
+        hidden = [
+            ("before", before.isoformat()),
+            ("after", result.last or ""),
+            ("done", done),
+            *(("left_alone", text) for text in carried),
+        ]
+        left = bulk.preview(action, rest.filter(**{f"{action.moment}__lte": before})).changed
+        template = "admin/jobs/working.html"
+        return self.ask(request, template, action, hidden, done=done, left=left)
+
+    def forgive(self, request: HttpRequest, error: Error) -> None:
+        """Say that the database was busy, if that is all; else raise it."""
+        if not database.is_passing(error):
+            raise error
+        if database.is_lost():
+            connection.close()  # the next query opens another
+        log.warning("The console was kept waiting by the database: %s", error)
+        text = _("The database was busy, so nothing was changed just now. Try again.")
+        self.message_user(request, text, messages.WARNING)
 
     def ask(
-        self, request: HttpRequest, template: str, action: Action, **context: Any
+        self,
+        request: HttpRequest,
+        template: str,
+        action: Action,
+        hidden: Sequence[tuple[str, object]],
+        **context: Any,
     ) -> TemplateResponse:
         """A page whose form repeats this request, with more in it."""
         chosen = request.POST.getlist(ACTION_CHECKBOX_NAME)
@@ -113,15 +154,21 @@ class ActingAdmin(ReadOnlyAdmin):
                 "action": action,
                 "back": request.get_full_path(),
                 **context,
-                "hidden": [*repeated, *context.get("hidden", [("confirmed", "1")])],
+                "hidden": [*repeated, *hidden],
             },
         )
 
-    def say(self, request: HttpRequest, preview: Preview, changed: int) -> None:
+    def say(
+        self,
+        request: HttpRequest,
+        action: Action,
+        changed: int,
+        left_alone: Iterable[tuple[str, Number]],
+    ) -> None:
         """What happened, and what was left alone and why."""
         level = messages.SUCCESS if changed else messages.WARNING
-        self.message_user(request, preview.action.done % changed, level)
-        for state, number in preview.left_alone:
+        self.message_user(request, action.done % changed, level)
+        for state, number in left_alone:
             text = _("Left alone because they are %(state)s: %(number)s.")
             text %= {"state": state, "number": number}
             self.message_user(request, text, messages.WARNING)
@@ -135,4 +182,20 @@ def _on_many(action: Action) -> Callable[[ActingAdmin, HttpRequest, Rows], Respo
 
 
 def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() else 0
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+
+
+def _moment(text: str) -> datetime | None:
+    """When a preview was made; None if there was none, or somebody has spoiled it."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if timezone.is_aware(moment) and 2000 < moment.year < 9999 else None
+
+
+def _left_alone(carried: list[str]) -> Iterator[tuple[str, Number]]:
+    """What the preview has counted, e.g. "queued 4", as its page has sent it back."""
+    for name, _space, number in (text.partition(" ") for text in carried):
+        if name in Status.values:
+            yield str(Status(name).label), Number(_number(number))

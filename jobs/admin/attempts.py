@@ -1,19 +1,34 @@
 """The history of all jobs."""
 
+from typing import Any
+from uuid import UUID
+
 from django.contrib import admin
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
 from jobs.admin import timeline
 from jobs.admin.base import ByJobAdmin, Rows
-from jobs.admin.filters import OutcomeFilter
-from jobs.models import Attempt, Outcome
+from jobs.admin.filters import OutcomeFilter, refuse_nul
+from jobs.models import Attempt, Outcome, job_models
+
+
+def job_link(kind: str, id: UUID) -> str:
+    """The job's id, as a link to its page if it can have one."""
+    known = {model._meta.label: model for model in job_models()}
+    if kind not in known or known[kind] not in admin.site._registry:
+        return str(id)
+    opts = known[kind]._meta
+    page = reverse(f"admin:{opts.app_label}_{opts.model_name}_change", args=[id])
+    return format_html('<a href="{}">{}</a>', page, id)
 
 
 @admin.register(Attempt)
 class AttemptAdmin(ByJobAdmin):
-    list_display = ["job_id", "kind", "result", "worker", "duration", "started_at", "ended_at"]
+    list_display = ["started_at", "job", "kind", "result", "worker", "duration", "ended_at"]
     list_filter = [OutcomeFilter]
 
     def get_queryset(self, request: HttpRequest) -> Rows:
@@ -22,6 +37,17 @@ class AttemptAdmin(ByJobAdmin):
 
     def get_ordering(self, request: HttpRequest) -> list[str]:
         return ["-ended_at"] if OutcomeFilter.parameter_name in request.GET else ["-id"]
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        refuse_nul(request)
+        response: HttpResponse = super().changelist_view(request, extra_context)
+        return response
+
+    @admin.display(description=_("job"))
+    def job(self, attempt: Attempt) -> str:
+        return job_link(attempt.kind, attempt.job_id)
 
     @display(description=_("outcome"), label=timeline.COLOURS)  # type: ignore[untyped-decorator]
     def result(self, attempt: Attempt) -> tuple[str, str]:

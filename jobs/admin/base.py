@@ -1,10 +1,12 @@
 """What all pages of the console have in common: they read bounded numbers of rows."""
 
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib.admin.utils import quote, unquote
+from django.contrib.admin.views.main import ORDER_VAR
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db.models import Model, QuerySet
@@ -34,7 +36,14 @@ class CappedPaginator(Paginator):
 
 
 class AdornedChangeList(ChangeList):
-    """Lets its admin look up, for all rows of the page at once, what the rows don't know."""
+    """Lets its admin look up, for all rows of the page at once, what the rows don't know.
+
+    Nobody orders it by way of the address: its admin alone knows the indexes.
+    """
+
+    def get_ordering(self, request: HttpRequest, queryset: Rows) -> Any:
+        self.params.pop(ORDER_VAR, None)
+        return super().get_ordering(request, queryset)
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
@@ -42,13 +51,23 @@ class AdornedChangeList(ChangeList):
         self.model_admin.adorn(self.result_list)
 
 
-class ReadOnlyAdmin(ModelAdmin):
+class FoundByKey(ModelAdmin):
+    """Rows whose key is a text, which anybody may type into an address."""
+
+    def get_object(self, request: HttpRequest, object_id: str, *more: Any) -> Any:
+        if "\x00" in object_id:  # PostgreSQL would choke on it
+            return None
+        return super().get_object(request, object_id, *more)
+
+
+class ReadOnlyAdmin(FoundByKey):
     """Rows that others write: seen by who may view or change them, edited by nobody."""
 
     show_full_result_count = False
     paginator = CappedPaginator
     list_per_page = 50
     list_max_show_all = 0
+    sortable_by: list[str] = []  # in any other order than that of an index it would take minutes
     list_filter_submit = True
     change_list_template = "admin/jobs/change_list.html"
     actions: Any = []
@@ -71,6 +90,10 @@ class ReadOnlyAdmin(ModelAdmin):
 
     def may(self, request: HttpRequest, what: str) -> bool:
         return request.user.has_perm(f"{self.opts.app_label}.{what}_{self.opts.model_name}")
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
+        """Only what the filters ask: any other question, typed as an address, reads all rows."""
+        return lookup in filter_names(self.list_filter)
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         return AdornedChangeList
@@ -104,7 +127,6 @@ class ByJobAdmin(ReadOnlyAdmin):
 
     search_fields = ["job_id"]  # only so that there is a field for it
     search_help_text = _("id of a job")
-    sortable_by: list[str] = []  # in any other order than that of an index it would take minutes
 
     def get_search_results(
         self, request: HttpRequest, queryset: Rows, search_term: str
@@ -115,6 +137,19 @@ class ByJobAdmin(ReadOnlyAdmin):
         return (queryset.filter(job_id=id) if id else queryset.none()), False
 
 
+def filter_names(filters: Iterable[Any]) -> set[str]:
+    """The parameters of an address by which these filters are told what to show."""
+    names: set[str] = set()
+    for each in filters:
+        if isinstance(each, str):
+            names |= {f"{each}__exact", f"{each}__isnull"}
+        elif isinstance(each, tuple):  # a column and its filter, by days
+            names |= {f"{each[0]}_from", f"{each[0]}_to"}
+        else:
+            names.add(each.parameter_name)
+    return names
+
+
 def as_uuid(text: str) -> UUID | None:
     """What a person typed, if it is an id."""
     try:
@@ -123,8 +158,8 @@ def as_uuid(text: str) -> UUID | None:
         return None
 
 
-def list_of(model: type[Model], site: str = "admin") -> str:
-    return reverse(f"{site}:{model._meta.app_label}_{model._meta.model_name}_changelist")
+def list_of(model: type[Model]) -> str:
+    return reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
 
 
 def link_to(model: Any, query: dict[str, str]) -> str:

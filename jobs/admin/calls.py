@@ -1,16 +1,22 @@
 """Paid calls: what was asked of whom, what became of it, and what it cost."""
 
+import time
+from typing import cast
+
 from django.contrib import admin, messages
+from django.db import transaction
 from django.http import HttpRequest
+from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import gettext_noop
 from unfold.decorators import display
 
-from jobs import audit
+from jobs import audit, bulk, counting, queue
 from jobs.admin import timeline
+from jobs.admin.attempts import job_link
 from jobs.admin.base import ByJobAdmin, Rows
 from jobs.admin.filters import CallProviderFilter, DayFilter, SeenFilter
 from jobs.models import Call, State
+from jobs.models.call import CallQuerySet
 
 COLOURS = {
     State.INTENT.value: "info",
@@ -23,7 +29,7 @@ COLOURS = {
 @admin.register(Call)
 class CallAdmin(ByJobAdmin):
     list_display = [
-        *("started_at", "provider", "known", "cost", "duration", "job_id", "worker", "excused"),
+        *("started_at", "provider", "known", "cost", "duration", "job", "worker", "seen"),
     ]
     list_filter = [SeenFilter, CallProviderFilter, "state", ("started_at", DayFilter)]
     ordering = ["-started_at"]
@@ -33,14 +39,26 @@ class CallAdmin(ByJobAdmin):
     def known(self, call: Call) -> tuple[str, str]:
         return call.state, str(State(call.state).label)
 
+    @admin.display(description=_("job"))
+    def job(self, call: Call) -> str:
+        return job_link(call.kind, call.job_id)
+
     @admin.display(description=_("duration"))
     def duration(self, call: Call) -> str:
         return timeline.seconds(call.started_at, call.finished_at)
 
     @admin.action(description=_("I have looked into these"), permissions=["act"])
     def mark_seen(self, request: HttpRequest, queryset: Rows) -> None:
-        seen = list(queryset.unknown().filter(excused=False)[:1000])  # type: ignore[attr-defined]
-        Call.objects.filter(pk__in=[call.pk for call in seen]).mark_seen()
-        audit.note(request.user, seen, gettext_noop("Looked into."))
-        text = _("Calls marked as seen: %s.") % len(seen)
+        """All that were chosen, a bounded number at a time; says if some are left."""
+        unseen = cast(CallQuerySet, queryset).unseen().order_by("pk")
+        give_up_at = time.monotonic() + bulk.SECONDS
+        done = 0
+        while time.monotonic() < give_up_at and (calls := list(unseen[: queue.CHUNK])):
+            with transaction.atomic():
+                done += Call.objects.filter(pk__in=[call.pk for call in calls]).mark_seen()
+                audit.note(request.user, calls, gettext_noop("Looked into."))
+        text = gettext("Calls marked as seen: %s.") % done
         self.message_user(request, text, messages.SUCCESS)
+        if left := counting.count(unseen):
+            text = gettext("Time was up; not marked yet: %s. Choose the action again.") % left
+            self.message_user(request, text, messages.WARNING)

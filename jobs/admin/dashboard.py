@@ -20,7 +20,7 @@ from jobs.admin.failures import failure_lines
 from jobs.admin.workers import COLOURS as WORKER_COLOURS
 from jobs.admin.workers import LABELS, condition
 from jobs.figures import Flow, Model, Timing
-from jobs.models import Call, Provider, Status, Worker
+from jobs.models import Provider, Status, Worker
 
 TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="\w+"')
 GREEN, RED = "#16a34a", "#dc2626"
@@ -72,7 +72,6 @@ def dashboard(request: HttpRequest) -> dict[str, Any]:
         if may_see(request, Worker)
         else [],
         "workers_link": list_of(Worker),
-        "calls_link": link_to(Call, {"seen": "no"}),
         "now": date_format(situation.now, "TIME_FORMAT"),
     }
 
@@ -100,11 +99,12 @@ def section(model: Model, situation: needs.Situation) -> dict[str, Any]:
             )
             for status in Status
         ],
+        "queued": situation.statuses[model][Status.QUEUED],
         "oldest": since and timeline.short(situation.now - since),
         "hour": hour,
         "day": day,
-        "hour_chart": chart(hour, "H:i"),
-        "day_chart": chart(day, "H:i"),
+        "hour_chart": chart(hour),
+        "day_chart": chart(day),
         "hour_rate": percent(hour),
         "day_rate": percent(day),
         "timings": rows_of(timings),
@@ -119,12 +119,12 @@ def percent(flow: Flow) -> str:
     return "–" if rate is None else f"{100 * rate:.1f} %"
 
 
-def chart(flow: Flow, format: str) -> str:
+def chart(flow: Flow) -> str:
     """As Chart.js wants it; the colours are a second sign, the names are in the legend."""
     series = [(_("succeeded"), GREEN, "succeeded"), (_("failed"), RED, "failed")]
     return json.dumps(
         {
-            "labels": [date_format(bucket.start, format) for bucket in flow.buckets],
+            "labels": [date_format(bucket.start, "H:i") for bucket in flow.buckets],
             "datasets": [
                 {
                     "label": label,

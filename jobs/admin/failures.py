@@ -3,8 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from jobs import figures
 from jobs.admin.base import link_to
+from jobs.admin.filters import NO_KIND
 from jobs.models import Job, Status
 
 
@@ -17,17 +20,13 @@ class FailureLine:
 
 
 def failure_lines(model: type[Job]) -> list[FailureLine]:
-    return [
-        FailureLine(
-            found.kind or "–",
-            found.number,
-            found.example,
-            link_to(
-                model,
-                {"error_kind": found.kind}
-                if found.kind
-                else {"status__exact": Status.FAILED.value},
-            ),
-        )
-        for found in figures.failures(model)
-    ]
+    return [_line(model, found) for found in figures.failures(model)]
+
+
+def _line(model: type[Job], found: figures.Failures) -> FailureLine:
+    if found.is_rest:
+        kind, query = _("others"), {"status__exact": Status.FAILED.value}
+    else:
+        kind = found.kind or NO_KIND
+        query = {"error_kind": kind}
+    return FailureLine(kind, found.number, found.example, link_to(model, query))

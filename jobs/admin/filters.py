@@ -1,12 +1,13 @@
 """Filters of the console. None of them asks the whole table what there is to choose from."""
 
 import uuid
-from datetime import datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.admin.views.main import SEARCH_VAR
 from django.db.models import OuterRef, QuerySet, Subquery
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import RangeDateFilter
@@ -18,6 +19,19 @@ from jobs.models import Call, Outcome, Provider, Status, Worker, job_models
 
 Choices = list[tuple[str, Any]]
 
+NO_KIND = "–"
+# Days that every database, every time zone and every id can hold.
+FIRST_DAY, LAST_DAY = date(1970, 1, 2), date(9999, 12, 30)
+
+
+def refuse_nul(request: HttpRequest) -> None:
+    """PostgreSQL has no such character, so nothing can be found by it; searches leave it out."""
+    asked = [
+        value for name, values in request.GET.lists() if name != SEARCH_VAR for value in values
+    ]
+    if any("\x00" in value for value in asked):
+        raise Http404
+
 
 class ErrorKindFilter(admin.SimpleListFilter):
     """Failures of one kind."""
@@ -26,12 +40,14 @@ class ErrorKindFilter(admin.SimpleListFilter):
     parameter_name = "error_kind"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
-        return [(kind, kind) for kind in figures.error_kinds(model_admin.model)]
+        kinds = figures.error_kinds(model_admin.model)
+        return [*((kind, kind) for kind in kinds), (NO_KIND, _("without a kind"))]
 
     def queryset(self, request: HttpRequest, jobs: QuerySet[Any]) -> QuerySet[Any]:
         if self.value() is None:
             return jobs
-        return jobs.filter(status=Status.FAILED, error_kind=self.value())
+        kind = None if self.value() == NO_KIND else self.value()
+        return jobs.filter(status=Status.FAILED, error_kind=kind)
 
 
 class WorkerFilter(admin.SimpleListFilter):
@@ -74,6 +90,7 @@ class DayFilter(RangeDateFilter):
     """Days, for rows with an indexed time of their own."""
 
     def queryset(self, request: HttpRequest, rows: QuerySet[Any]) -> QuerySet[Any]:
+        refuse_nul(request)
         first = _midnight(self.used_parameters.get(f"{self.parameter_name}_from"))
         last = _midnight(self.used_parameters.get(f"{self.parameter_name}_to"))
         column = self.column()
@@ -103,7 +120,10 @@ class CreatedFilter(DayFilter):
 def _midnight(text: Any) -> datetime | None:
     """The beginning of a day that somebody typed; None if it is no day."""
     day = parse_date_str(text) if text else None
-    return timezone.make_aware(datetime.combine(day, time())) if day else None
+    if day is None:
+        return None
+    day = min(max(day, FIRST_DAY), LAST_DAY)
+    return timezone.make_aware(datetime.combine(day, time()))
 
 
 def smallest_id(moment: datetime) -> uuid.UUID:
@@ -123,7 +143,7 @@ class SeenFilter(admin.SimpleListFilter):
     def queryset(self, request: HttpRequest, rows: Any) -> Any:
         if self.value() not in ("no", "yes"):
             return rows
-        return rows.unknown().filter(excused=self.value() == "yes")
+        return rows.unknown().filter(seen=self.value() == "yes")
 
 
 class CallProviderFilter(ProviderFilter):

@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib import admin
 from django.contrib.admin.utils import unquote
 from django.db.models import OuterRef, Q, Subquery
+from django.db.models.functions import Now
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.timesince import timesince
@@ -14,9 +15,16 @@ from unfold.decorators import display
 from jobs import audit, providers, waiting
 from jobs.admin import timeline
 from jobs.admin.acting import ActingAdmin
-from jobs.admin.base import Rows, as_uuid
+from jobs.admin.base import Rows, as_uuid, link_to
 from jobs.admin.failures import failure_lines
-from jobs.admin.filters import CreatedFilter, ErrorKindFilter, ProviderFilter, WorkerFilter
+from jobs.admin.filters import (
+    NO_KIND,
+    CreatedFilter,
+    ErrorKindFilter,
+    ProviderFilter,
+    WorkerFilter,
+    refuse_nul,
+)
 from jobs.counting import MANY
 from jobs.models import Attempt, Call, Job, Status
 
@@ -56,6 +64,7 @@ class JobAdmin(ActingAdmin):
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         """Before a list of failures, what they have in common."""
+        refuse_nul(request)
         shows_all_failures = request.GET.get("status__exact") == Status.FAILED
         lines = failure_lines(self.model) if shows_all_failures else []
         response: HttpResponse = super().changelist_view(
@@ -66,6 +75,8 @@ class JobAdmin(ActingAdmin):
     def get_ordering(self, request: HttpRequest) -> list[str]:
         if request.GET.get("status__exact") == Status.QUEUED:
             return ["priority", "run_after", "created_at"]  # in turn
+        if request.GET.get(ErrorKindFilter.parameter_name) == NO_KIND:
+            return ["-error_kind", "-id"]  # as the index ..._failures has them
         return ["-id"]  # by time: they are UUIDs of version 7
 
     def get_search_results(
@@ -96,12 +107,15 @@ class JobAdmin(ActingAdmin):
         provider = providers.find(name) if name and rows else None
         last = Attempt.objects.filter(job_id=OuterRef("id")).order_by("-epoch")
         runs = self.model.objects.with_ids([job.id for job in rows]).values_list(
-            "id", Subquery(last.values("started_at")[:1]), Subquery(last.values("ended_at")[:1])
+            "id",
+            Subquery(last.values("started_at")[:1]),
+            Subquery(last.values("ended_at")[:1]),
+            Now(),  # by the database's clock, as all the other times
         )
-        known = {id: (started_at, ended_at) for id, started_at, ended_at in runs}
+        known = {id: times for id, *times in runs}
         for job in rows:
             job.wait = waiting.waits_for(job, provider)
-            job.last_run = known.get(job.id, (None, None))
+            *job.last_run, job.now = known.get(job.id, (None, None, timezone.now()))
 
     @admin.display(description=_("job"))
     def subject(self, job: Job) -> str:
@@ -126,14 +140,14 @@ class JobAdmin(ActingAdmin):
         return job.locked_by or ""
 
     @admin.display(description=_("age"))
-    def age(self, job: Job) -> str:
-        return timesince(job.created_at, depth=1)
+    def age(self, job: Any) -> str:
+        return timesince(job.created_at, job.now, depth=1)
 
     @admin.display(description=_("duration"))
     def duration(self, job: Any) -> str:
         started_at, ended_at = job.last_run
         if job.status == Status.PROCESSING:
-            started_at, ended_at = job.locked_at, timezone.now()
+            started_at, ended_at = job.locked_at, job.now
         return timeline.seconds(started_at, ended_at)
 
     # The page of one
@@ -157,10 +171,12 @@ class JobAdmin(ActingAdmin):
         name = self.model.provider_name()
         return {
             "job": job,
-            "colour": COLOURS.get(job.status, ""),
             "wait": waiting.waits_for(job, providers.find(name) if name else None),
             "attempts": timeline.attempts(job),
-            "calls": Call.objects.filter(job_id=job.pk).order_by("-started_at")[:50],
+            "attempts_link": link_to(Attempt, {"q": str(job.pk)}),
+            "calls": Call.objects.filter(job_id=job.pk).order_by("-started_at")[: timeline.MOST],
+            "calls_link": link_to(Call, {"q": str(job.pk)}),
+            "most": timeline.MOST,
             "log": audit.about(job)[:20],
             "offered": self.offered(request, job),
             "exhibit_template": self.exhibit_template,

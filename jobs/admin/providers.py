@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.utils import unquote
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
@@ -54,6 +55,23 @@ class ProviderAdmin(ReadOnlyAdmin):
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         """Money is the superusers' alone, whatever else one may change."""
         return [] if request.user.is_superuser else list(MONEY)
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """With what was shown beside it: a form that was open for long takes nothing back."""
+        field = super().formfield_for_dbfield(db_field, request, **kwargs)
+        if field:
+            field.show_hidden_initial = True
+        return field
+
+    def construct_change_message(
+        self, request: HttpRequest, form: Any, formsets: Any, add: bool = False
+    ) -> Any:
+        """What it was, and what it is now."""
+        edited = [
+            f"{name}: {_value(form.initial.get(name))} → {_value(form.cleaned_data[name])}"
+            for name in form.changed_data
+        ]
+        return ", ".join(edited) or super().construct_change_message(request, form, formsets, add)
 
     def save_model(self, request: HttpRequest, obj: Provider, form: Any, change: bool) -> None:
         """Write what was edited, and nothing else: meanwhile calls have taken and spent."""
@@ -125,10 +143,17 @@ class ProviderAdmin(ReadOnlyAdmin):
         if form.is_valid():
             reason = form.cleaned_data["reason"] or gettext("Paused by %s.") % request.user
             until = form.cleaned_data["until"]
-            providers.pause(provider.name, reason, until, by=request.user)
-            audit.note(request.user, [provider], f"Paused until {until or 'resumed'}: {reason}")
-            text = gettext("%s is paused for every worker; what runs goes on.") % provider
-            self.message_user(request, text, messages.SUCCESS)
+            with transaction.atomic():
+                is_new = providers.pause(provider.name, reason, until, by=request.user)
+                if is_new:
+                    text = f"Paused until {until or 'resumed'}: {reason}"
+                    audit.note(request.user, [provider], text)
+            if is_new:
+                text = gettext("%s is paused for every worker; what runs goes on.") % provider
+                self.message_user(request, text, messages.SUCCESS)
+            else:
+                text = gettext("%s is paused for longer already, and stays so until resumed.")
+                self.message_user(request, text % provider, messages.WARNING)
         else:
             for errors in form.errors.values():
                 self.message_user(request, " ".join(map(str, errors)), messages.ERROR)
@@ -136,8 +161,9 @@ class ProviderAdmin(ReadOnlyAdmin):
 
     def resume(self, request: HttpRequest, object_id: str) -> HttpResponse:
         provider = self.object_or_refuse(request, object_id, "change")
-        providers.resume(provider.name, by=request.user)
-        audit.note(request.user, [provider], gettext_noop("Resumed."))
+        with transaction.atomic():
+            providers.resume(provider.name, by=request.user)
+            audit.note(request.user, [provider], gettext_noop("Resumed."))
         self.message_user(request, gettext("%s is open again.") % provider, messages.SUCCESS)
         return self.back(request, provider)
 
@@ -145,3 +171,7 @@ class ProviderAdmin(ReadOnlyAdmin):
         from_dashboard = request.POST.get("from") == "dashboard"
         where = reverse("admin:index") if from_dashboard else self.page_of(provider)
         return HttpResponseRedirect(where)
+
+
+def _value(value: object) -> str:
+    return "–" if value is None else str(value)

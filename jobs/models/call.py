@@ -31,9 +31,13 @@ class CallQuerySet(models.QuerySet["Call"]):
         overdue = Q(state=State.INTENT, deadline__lt=Now() - OVERDUE)
         return self.filter(Q(state=State.UNKNOWN) | overdue)
 
+    def unseen(self) -> "CallQuerySet":
+        """Those of them that no person has looked into."""
+        return self.unknown().filter(seen=False)
+
     def mark_seen(self) -> int:
-        """A person has looked into these, so they are no news, and no reason to stop asking."""
-        return self.unknown().update(excused=True)
+        """A person has looked into these: no news any more. It allows no further purchase."""
+        return self.unseen().update(seen=True)
 
     mark_seen.alters_data = True  # type: ignore[attr-defined]
 
@@ -67,6 +71,9 @@ class Call(models.Model):
         db_default=False,
         help_text=_("a person requeued the job and so decided to ask again"),
     )
+    seen = models.BooleanField(
+        _("seen"), db_default=False, help_text=_("a person has looked into it")
+    )
 
     objects = CallQuerySet.as_manager()
 
@@ -90,8 +97,12 @@ class Call(models.Model):
             # The lists of operators: all, and those in one state.
             models.Index(fields=["started_at"], name="call_started"),
             models.Index(fields=["state", "started_at"], name="call_state_started"),
-            # Those that a person may want to see; few.
-            models.Index(fields=["started_at"], name="call_unknown", condition=Q(state="unknown")),
+            # Those that need a person; few.
+            models.Index(
+                fields=["started_at"],
+                name="call_unknown",
+                condition=Q(state="unknown") & Q(seen=False),
+            ),
         ]
 
     def __str__(self) -> str:

@@ -186,6 +186,57 @@ def where(page):
     return page.evaluate("document.getElementById('providers-title').getBoundingClientRect().top")
 
 
+def test_no_button_becomes_another_under_the_finger(guide, visit):
+    providers.find("gemini")
+    providers.find("painter")
+    page = log_in(visit("/"), "operators")
+    page.goto("/admin/")
+    page.get_by_role("button", name="Pause painter").focus()
+    page.evaluate("window.first = document.activeElement")
+
+    providers.find("another")  # before it: the rows below it move
+    Provider.objects.filter(name="gemini").delete()
+    page.get_by_role("button", name="Pause another").wait_for(timeout=PATIENCE)
+    stayed = page.evaluate("window.first === document.activeElement && window.first.innerText")
+    providers.pause("painter", "out of blue")
+    page.get_by_role("button", name="Resume painter").wait_for(timeout=PATIENCE)
+
+    assert stayed.split() == ["Pause", "painter"]
+    assert page.get_by_role("button", name="Pause gemini").count() == 0
+    assert not page.evaluate("window.first.isConnected")
+    assert page.evaluate("document.activeElement === document.body")
+
+
+def test_a_dashboard_that_is_not_renewed_says_so(guide, visit):
+    page = log_in(visit("/"), "viewers")
+    page.goto("/admin/")
+    notice = page.get_by_text("Not refreshed since")
+    refresh = "document.dispatchEvent(new Event('visibilitychange'))"
+    assert not notice.is_visible()
+
+    page.route("**/admin/console/", lambda route: route.fulfill(status=204))
+    page.evaluate(refresh)
+    page.evaluate(refresh)
+    notice.wait_for(timeout=PATIENCE)
+    page.unroute("**/admin/console/")
+    page.evaluate(refresh)
+    notice.wait_for(state="hidden", timeout=PATIENCE)
+    page.context.clear_cookies()  # logged out
+    page.evaluate(refresh)
+
+    notice.wait_for(timeout=PATIENCE)
+
+
+def test_a_provider_can_be_paused_on_a_phone(transactional_db, pictures, visit):
+    busy_night()
+    page = log_in(visit("/", viewport={"width": 390, "height": 800}))
+    page.goto("/admin/")
+
+    for name in ("Pause painter", "Resume gemini"):
+        box = page.get_by_role("button", name=name).bounding_box()
+        assert box["x"] + box["width"] <= 390, name
+
+
 def test_the_filters_are_opened_and_closed_by_keyboard(guide, visit):
     page = log_in(visit("/"), "viewers")
     page.goto(JOBS)

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.db import connection
+from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
@@ -156,6 +156,73 @@ def test_a_success_is_not_run_again_by_any_other_button(operator, painted):
 
     assert "/act/rerun/" not in page
     assert operator.post(f"{JOBS}{job.pk}/act/rerun/").status_code == 404
+
+
+def test_a_price_that_nobody_has_set_is_not_called_nothing(operator, painted, monkeypatch):
+    monkeypatch.setattr(SpotImageJob, "provider_name", classmethod(lambda cls: "gemini:flash"))
+
+    page = operator.get(new_picture(SpotImageJob.objects.get())).text
+
+    assert "The price of gemini:flash is not set" in page
+    assert "costs nothing" not in page
+
+
+def test_what_can_not_be_written_down_is_not_done(operator, painted, monkeypatch):
+    def fail(*args):
+        raise OperationalError("no space left")
+
+    monkeypatch.setattr("jobs.audit.note", fail)
+    job = SpotImageJob.objects.get()
+
+    with pytest.raises(OperationalError):
+        operator.post(new_picture(job))
+    with pytest.raises(OperationalError):
+        use(operator, painted, 1)
+
+    assert current() == 2
+    assert SpotImageJob.objects.get().status == Status.SUCCEEDED
+
+
+# A spot whose job was deleted
+
+
+@pytest.fixture
+def forgotten(pictures):
+    save_guide("Gate")
+    give_up("Gate")
+    SpotImageJob.objects.all().delete()
+    return SpotDetail.objects.get()
+
+
+def ask(spot):
+    return reverse("admin:guides_spotdetail_ask", args=[spot.pk])
+
+
+def test_a_spot_without_a_job_offers_to_ask_for_its_picture(operator, forgotten):
+    page = reverse("admin:guides_spotdetail_change", args=[forgotten.pk])
+    assert ask(forgotten) in operator.get(page).text
+
+    told = operator.post(ask(forgotten), follow=True).text
+
+    assert SpotImageJob.objects.get().status == Status.QUEUED
+    assert "A picture of Gate is on its way." in told
+    assert LogEntry.objects.get().change_message == "Asked for its picture."
+    assert ask(forgotten) not in operator.get(page).text
+
+
+def test_a_spot_with_a_picture_is_not_painted_again_that_way(operator, painted):
+    told = operator.post(ask(painted), follow=True).text
+
+    assert "Left alone" in told
+    assert SpotImageJob.objects.get().status == Status.SUCCEEDED
+
+
+def test_a_viewer_does_not_ask_for_it(client, forgotten):
+    viewer = log_in(client, "viewers")
+
+    assert viewer.post(ask(forgotten)).status_code == 403
+    assert viewer.get(ask(forgotten)).status_code == 405
+    assert not SpotImageJob.objects.exists()
 
 
 # Lists

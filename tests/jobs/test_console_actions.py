@@ -5,6 +5,7 @@ from decimal import Decimal
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission, User
+from django.db import OperationalError
 from django.db.models.functions import Now
 from django.urls import reverse
 
@@ -44,6 +45,20 @@ def press(client, action, job):
 def choose(client, action, *jobs, query="", **more):
     data = {"action": action, "_selected_action": [job.id for job in jobs], **more}
     return client.post(LIST + query, data, follow=True)
+
+
+def confirm(client, page, action, query=""):
+    """Press the button of a preview, or of a page that goes on."""
+    carried = {}
+    for name, value in page.context["hidden"]:
+        carried.setdefault(name, []).append(value)
+    assert carried["action"] == [action]
+    return client.post(LIST + query, carried, follow=True)
+
+
+def do_to_many(client, action, *jobs, query="", **more):
+    page = choose(client, action, *jobs, query=query, **more)
+    return confirm(client, page, action, query=query)
 
 
 def statuses():
@@ -115,7 +130,7 @@ def test_a_viewer_is_refused_even_if_the_request_is_made_by_hand(client, action)
 
     assert press(viewer, action, failed).status_code == 403
     assert press(viewer, action, queued).status_code == 403
-    choose(viewer, action, failed, queued, confirmed="1")
+    choose(viewer, action, failed, queued, before="2099-01-01T00:00:00+00:00")
 
     assert statuses() == {"a": "failed", "b": "queued"}
 
@@ -181,7 +196,7 @@ def test_after_the_preview_they_are_done_and_counted(operator):
     failed = in_state(Status.FAILED, "a", "b")
     done = in_state(Status.SUCCEEDED, "c")
 
-    page = choose(operator, "requeue", *failed, *done, confirmed="1").text
+    page = do_to_many(operator, "requeue", *failed, *done).text
 
     assert statuses() == {"a": "queued", "b": "queued", "c": "succeeded"}
     assert "Jobs queued again: 2." in page
@@ -195,34 +210,100 @@ def test_all_that_match_are_meant_and_not_only_this_page(operator, monkeypatch):
     jobs = in_state(Status.FAILED, *"abcde")
     in_state(Status.CANCELED, "other")
 
-    choose(
-        operator,
-        "requeue",
-        jobs[0],
-        query="?status__exact=failed",
-        select_across="1",
-        confirmed="1",
-    )
+    query = "?status__exact=failed"
+    do_to_many(operator, "requeue", jobs[0], query=query, select_across="1")
 
     assert statuses() == {**dict.fromkeys("abcde", "queued"), "other": "canceled"}
 
 
-def test_when_time_is_up_the_rest_goes_on_where_it_stopped(operator, monkeypatch):
-    jobs = in_state(Status.FAILED, *"abcdef")
-    monkeypatch.setattr(bulk, "SECONDS", 0.0)
-    monkeypatch.setattr(bulk.carry_out, "__defaults__", (None, 0.0))
-    monkeypatch.setattr(bulk._ids, "__defaults__", (2,))
+@pytest.mark.parametrize("word", ["1", "true", "on"])
+def test_all_that_match_are_shown_first_by_whatever_word_they_are_chosen(operator, word):
+    job, *_ = in_state(Status.FAILED, *"abc")
 
-    page = choose(operator, "requeue", *jobs, confirmed="1")
+    page = choose(operator, "requeue", job, select_across=word).text
+
+    assert "<b>3</b> chores will be changed." in page
+    assert set(statuses().values()) == {"failed"}
+
+
+def test_who_fails_after_the_preview_was_not_shown_and_is_left_alone(operator):
+    shown = in_state(Status.FAILED, "a", "b")
+    page = choose(operator, "requeue", shown[0], select_across="1")
+    in_state(Status.FAILED, *"cdefg")
+
+    done = confirm(operator, page, "requeue").text
+
+    assert "Jobs queued again: 2." in done
+    assert statuses() == {**dict.fromkeys("ab", "queued"), **dict.fromkeys("cdefg", "failed")}
+
+
+def test_who_is_enqueued_after_the_preview_is_not_canceled(operator):
+    shown = [new_chore("a"), new_chore("b")]
+    page = choose(operator, "cancel", shown[0], select_across="1")
+    new_chore("c")
+
+    confirm(operator, page, "cancel")
+
+    assert statuses() == {"a": "canceled", "b": "canceled", "c": "queued"}
+
+
+def test_when_time_is_up_the_rest_goes_on_where_it_stopped(operator, monkeypatch):
+    jobs = in_state(Status.FAILED, *"abcdef") + in_state(Status.SUCCEEDED, "g")
+    in_pieces(monkeypatch, 2)
+
+    page = do_to_many(operator, "requeue", *jobs)
 
     assert "<b>2</b> done, <b>4</b> left." in page.text
-    assert sorted(statuses().values()) == ["failed"] * 4 + ["queued"] * 2
-    after = dict(page.context["hidden"])["after"]
-    page = choose(operator, "requeue", *jobs, confirmed="1", after=after, done="2")
-    after = dict(page.context["hidden"])["after"]
-    page = choose(operator, "requeue", *jobs, confirmed="1", after=after, done="4")
+    assert sorted(statuses().values()) == ["failed"] * 4 + ["queued"] * 2 + ["succeeded"]
+    page = confirm(operator, page, "requeue")
+    page = confirm(operator, page, "requeue")
     assert "Jobs queued again: 6." in page.text
+    assert "Left alone because they are succeeded: 1." in page.text
+    assert "Left alone because they are queued" not in page.text  # its own doing
+    assert sorted(statuses().values()) == ["queued"] * 6 + ["succeeded"]
+
+
+def in_pieces(monkeypatch, size, seconds=0.0):
+    monkeypatch.setattr(bulk.carry_out, "__defaults__", (None, seconds))
+    monkeypatch.setattr(bulk._ids, "__defaults__", (size,))
+
+
+def busy_at(monkeypatch, *numbers):
+    """Let the database be busy when jobs are requeued for the first, second ... time."""
+    requeue, times = queue.requeue, iter(range(1, 99))
+
+    def maybe(*args, **options):
+        if next(times) in numbers:
+            raise OperationalError("database is locked")
+        return requeue(*args, **options)
+
+    monkeypatch.setattr(queue, "requeue", maybe)
+
+
+@pytest.mark.parametrize(
+    ("number", "told"), [(1, "<b>0</b> done, <b>4</b> left."), (2, "<b>2</b> done, <b>2</b> left.")]
+)
+def test_after_a_passing_fault_of_the_database_it_goes_on(operator, monkeypatch, number, told):
+    jobs = in_state(Status.FAILED, *"abcd")
+    in_pieces(monkeypatch, 2, seconds=60.0)
+    busy_at(monkeypatch, number)
+
+    page = do_to_many(operator, "requeue", *jobs)
+
+    assert told in page.text
+    page = confirm(operator, page, "requeue")
+    assert "Jobs queued again: 4." in page.text
     assert set(statuses().values()) == {"queued"}
+
+
+def test_a_button_says_that_the_database_was_busy(operator, monkeypatch):
+    [job] = in_state(Status.FAILED, "a")
+    busy_at(monkeypatch, 1)
+
+    page = press(operator, "requeue", job)
+
+    assert "The database was busy, so nothing was changed just now." in page.text
+    assert statuses() == {"a": "failed"}
 
 
 def test_who_fails_again_meanwhile_is_not_requeued_twice():
@@ -235,7 +316,8 @@ def test_who_fails_again_meanwhile_is_not_requeued_twice():
     assert statuses() == {"a": "failed", "b": "queued"}
 
 
-def test_the_preview_says_what_it_may_cost(operator, monkeypatch):
+def test_the_preview_says_about_what_it_costs(operator, monkeypatch):
+    """A stored answer is no discount: it may answer what was asked for an older picture."""
     monkeypatch.setattr(Chore, "provider_name", classmethod(lambda cls: "dear"))
     providers.find("dear")
     Provider.objects.update(price=Decimal("0.04"))
@@ -253,7 +335,21 @@ def test_the_preview_says_what_it_may_cost(operator, monkeypatch):
 
     page = choose(operator, "requeue", *jobs).text
 
-    assert "It may cost up to <b>0.08</b>, at 0.0400 each; 1 have a stored answer" in page
+    assert "It costs about <b>0.12</b>, at 0.0400 each" in page
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("painter", "It costs nothing."), ("gemini:flash", "The price of gemini:flash is not set")],
+)
+def test_only_who_takes_no_money_costs_nothing(operator, monkeypatch, name, told):
+    monkeypatch.setattr(Chore, "provider_name", classmethod(lambda cls: name))
+    jobs = in_state(Status.FAILED, *"ab")
+
+    page = choose(operator, "requeue", *jobs).text
+
+    assert told in page
+    assert ("costs nothing" in page) == (name == "painter")
 
 
 # Scale

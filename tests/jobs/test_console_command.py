@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db.models.functions import Now
 
-from jobs import providers, queue
+from jobs import bulk, counting, providers, queue
 from jobs.errors import PermanentError
 from jobs.models import Provider, Status, Worker, uuid7
 from tests.jobs.test_console_actions import in_state, statuses
@@ -133,6 +133,16 @@ def test_pause_and_resume():
     assert Provider.objects.get().paused_until
 
 
+def test_a_shorter_pause_leaves_the_longer_one_and_says_so():
+    providers.find("dear")
+    run("pause", "dear", "--minutes", "60")
+
+    text, code = run("pause", "dear", "--minutes", "5")
+
+    assert (code, "left alone" in text) == (1, True)
+    assert LogEntry.objects.count() == 1
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -153,8 +163,56 @@ def test_what_makes_no_sense_is_refused(arguments):
     assert not Provider.objects.exists()
 
 
+@pytest.mark.parametrize("minutes", ["-5", "0", "inf", "nan", "1e12"])
+def test_a_pause_has_a_length(minutes):
+    providers.find("dear")
+
+    text, code = run("pause", "dear", "--minutes", minutes)
+
+    assert (code, "--minutes" in text) == (2, True)
+    assert not Provider.objects.exclude(paused_until=None).exists()
+
+
 def test_there_is_no_such_job():
     text, code = run("show", str(uuid7()))
 
     assert code == 1
     assert "There is no job" in text
+
+
+def test_what_nobody_put_a_name_to_was_done_by_the_command_line():
+    in_state(Status.FAILED, "a")
+    providers.find("dear")
+    run("requeue", "--all", "--dry-run")
+    assert not User.objects.exists()
+
+    run("requeue", "--all")
+    run("pause", "dear")
+    run("resume", "dear")
+
+    user = User.objects.get()
+    assert (user.username, user.is_active, user.has_usable_password()) == (
+        "command line",
+        False,
+        False,
+    )
+    assert LogEntry.objects.filter(user=user, object_id__isnull=False).count() == 3
+
+
+def test_a_job_named_twice_is_one_job():
+    [job] = in_state(Status.FAILED, "a")
+
+    assert run("requeue", str(job.id), str(job.id).upper())[1] == 0
+
+
+def test_nobody_pretends_to_have_counted_more_than_many(monkeypatch):
+    in_state(Status.FAILED, *"abc")
+    monkeypatch.setattr(counting, "MANY", 2)
+    monkeypatch.setattr(bulk, "MANY", 2)
+
+    text, _ = run("requeue", "--all", "--dry-run")
+    answer = as_data("requeue", "--all", "--dry-run")
+
+    assert text.strip() == "requeue: would change more than 2, left alone 0, cost not known"
+    assert (answer["changed"], answer["exact"], answer["cost_about"]) == (2, False, None)
+    assert run("requeue", "--all")[0].startswith("requeue: changed 3,")

@@ -2,6 +2,7 @@
 
 import json
 from datetime import timedelta
+from unittest.mock import patch
 
 import pytest
 from django.db import connection
@@ -11,7 +12,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from jobs import counting, figures, needs, providers
-from jobs.models import Attempt, Call, Outcome, Status, Worker, uuid7
+from jobs.admin.failures import failure_lines
+from jobs.models import Attempt, Call, Outcome, Provider, Status, Worker, uuid7
 from tests.jobs.conftest import new_chore
 from tests.jobs.test_console_actions import in_state
 from tests.testapp.models import Chore
@@ -69,7 +71,7 @@ def test_an_unknown_outcome_needs_a_person_until_one_has_looked(alive):
     Call.objects.create(provider="p", state="unknown", **call)
     assert kinds() == ["unknown"]
 
-    Call.objects.update(excused=True)
+    Call.objects.update(seen=True)
 
     assert kinds() == []
 
@@ -80,6 +82,41 @@ def test_a_paused_provider_needs_a_person(alive):
     [need] = needs.needs(needs.Situation.look())
 
     assert (need.kind, "dear" in need.text, "no money" in need.text) == ("provider", True, True)
+
+
+@pytest.mark.parametrize(
+    ("pause", "faults", "found"),
+    [
+        (timedelta(seconds=30), 1, []),
+        (timedelta(seconds=30), 5, ["provider"]),
+        (timedelta(minutes=11), 1, ["provider"]),
+    ],
+)
+def test_a_pause_that_passes_by_itself_needs_nobody(alive, pause, faults, found):
+    providers.find("dear")
+
+    Provider.objects.update(paused_until=Now() + pause, faults=faults)
+
+    assert kinds() == found
+
+
+def test_nobody_works_while_the_only_worker_is_stopping(alive):
+    Worker.objects.update(draining=True)
+
+    assert kinds() == ["no_worker"]
+    assert needs.Situation.look().fleet == figures.Fleet(alive=1, working=0)
+
+
+def test_all_workers_are_counted_and_the_living_are_shown(alive, monkeypatch):
+    monkeypatch.setattr(figures, "MOST_ROWS", 1)
+    for number in range(3):  # newer, and dead
+        Worker.objects.create(name=f"x{number}", slots=1, version="1", lease_expires_at=Now())
+
+    situation = needs.Situation.look()
+
+    assert situation.fleet.alive == 1
+    assert [worker.name for worker in situation.workers] == ["w"]
+    assert kinds() == []
 
 
 def test_who_waits_too_long_needs_a_person(alive, settings):
@@ -132,6 +169,7 @@ def test_what_ended_lately_is_counted_by_outcome():
     attempt(timedelta(minutes=30), outcome=Outcome.FAILED)
     attempt(timedelta(hours=5), outcome=Outcome.TIMED_OUT)
     attempt(timedelta(hours=5), outcome=Outcome.SNOOZED)
+    attempt(timedelta(hours=5), outcome=Outcome.LOST)  # nobody knows what it would have been
     attempt(timedelta(hours=30))
 
     hour, day = figures.flows(Chore, figures.clock())
@@ -139,6 +177,28 @@ def test_what_ended_lately_is_counted_by_outcome():
     assert (hour.succeeded, hour.failed, hour.failure_rate) == (1, 1, 0.5)
     assert (day.succeeded, day.failed) == (1, 2)
     assert (len(hour.buckets), len(day.buckets)) == (12, 24)
+
+
+def test_there_is_no_rate_of_what_was_not_counted(monkeypatch):
+    for outcome in (Outcome.SUCCEEDED, Outcome.SUCCEEDED, Outcome.SUCCEEDED, Outcome.FAILED):
+        attempt(timedelta(0), outcome=outcome)
+    hour, _ = figures.flows(Chore, figures.clock())
+    assert hour.failure_rate == 0.25
+
+    monkeypatch.setattr(counting, "MANY", 2)
+    hour, _ = figures.flows(Chore, figures.clock())
+
+    assert hour.failure_rate is None
+
+
+def test_an_overdue_call_is_unknown_too(alive):
+    call = {"job_id": uuid7(), "epoch": 1, "key": "k", "number": 1, "provider": "p"}
+    Call.objects.create(deadline=Now() + timedelta(minutes=1), **call)
+    assert figures.unknown_calls() == 0
+
+    Call.objects.update(deadline=Now() - timedelta(minutes=1))
+
+    assert figures.unknown_calls() == 1
 
 
 def test_the_users_own_table_can_be_read_off():
@@ -224,3 +284,48 @@ def test_the_number_of_queries_does_not_depend_on_what_there_is(admin_client, al
         admin_client.get(reverse("console"))
 
     assert len(many) == len(few) + 1  # one more, for the calls of any number of providers
+
+
+def test_every_row_and_button_has_a_key_of_its_own(admin_client, alive):
+    """The script matches by it, so that no button becomes another under a finger."""
+    providers.find("dear")
+    url = reverse("console")
+
+    assert 'data-key="dear"' in admin_client.get(url).text
+    assert 'data-key="w"' in admin_client.get(url).text
+    assert 'data-key="dear pause"' in admin_client.get(url).text
+    providers.pause("dear", "no money")
+
+    assert 'data-key="dear resume"' in admin_client.get(url).text
+
+
+def test_who_is_queued_for_later_is_not_due(admin_client, alive):
+    new_chore("a")
+    assert "oldest waiting" in admin_client.get(reverse("console")).text
+
+    Chore.objects.update(run_after=Now() + timedelta(hours=2))
+
+    assert "none is due" in admin_client.get(reverse("console")).text
+
+
+def test_the_failures_without_a_kind_have_a_list_of_their_own(admin_client, alive):
+    in_state(Status.FAILED, *"ab")
+    Chore.objects.filter(name="a").update(error_kind="Late")
+    Chore.objects.filter(name="b").update(error_kind=None)
+
+    lines = {line.kind: line.link for line in failure_lines(Chore)}
+
+    for kind, name in (("Late", "a"), ("–", "b")):
+        listed = admin_client.get(lines[kind]).context["cl"].result_list
+        assert [job.name for job in listed] == [name]
+
+
+def test_more_kinds_of_failures_than_are_named_are_one_line():
+    in_state(Status.FAILED, *"abcd")
+    for name in "abcd":
+        Chore.objects.filter(name=name).update(error_kind=name)
+
+    with patch.object(figures, "MOST_KINDS", 2):
+        found = failure_lines(Chore)
+
+    assert [(line.kind, line.number) for line in found] == [("a", 1), ("b", 1), ("others", 2)]

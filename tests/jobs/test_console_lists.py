@@ -138,3 +138,46 @@ def test_a_search_for_what_is_not_there_finds_nothing(admin_client, model, term)
 
     assert page.status_code == 200
     assert page.context["cl"].result_count == 0
+
+
+# Addresses made by hand
+
+
+@pytest.mark.parametrize(
+    ("model", "question"),
+    [
+        ("testapp_chore", "last_error__icontains"),
+        ("testapp_chore", "status__icontains"),
+        ("testapp_chore", "finished_at__gt"),
+        ("jobs_attempt", "traceback__icontains"),
+        ("jobs_call", "error__contains"),
+        ("guides_guide", "summary__icontains"),
+        ("guides_spotdetail", "description__icontains"),
+        ("guides_spotimage", "prompt__icontains"),
+    ],
+)
+def test_only_the_filters_may_be_asked(admin_client, model, question):
+    page = admin_client.get(reverse(f"admin:{model}_changelist"), {question: "1"})
+
+    assert page.status_code == 400
+
+
+@pytest.mark.parametrize(
+    "model", ["testapp_chore", "jobs_attempt", "jobs_call", "guides_guide", "guides_spotimage"]
+)
+def test_nobody_orders_a_list_by_its_address(admin_client, model):
+    url = reverse(f"admin:{model}_changelist")
+    usual = admin_client.get(url).context["cl"].queryset.query.order_by
+
+    for column in ("1", "3", "-4"):
+        cl = admin_client.get(url, {"o": column}).context["cl"]
+        assert cl.queryset.query.order_by == usual
+
+
+def test_the_filters_themselves_are_still_asked(admin_client):
+    url = reverse("admin:jobs_call_changelist")
+    question = {"state__exact": "stored", "seen": "no", "provider": "x"}
+
+    page = admin_client.get(url, {**question, "started_at_from": "2026-01-01"})
+
+    assert page.status_code == 200

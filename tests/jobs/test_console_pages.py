@@ -1,13 +1,18 @@
 """Every page of the console opens for viewers, and shows what others wrote as text only."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.contrib import admin
 from django.contrib.auth.models import Group, User
 from django.db.models.functions import Now
 from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import escape
 
-from jobs import audit
+from jobs import audit, providers
+from jobs.admin import timeline
+from jobs.admin.workers import WorkerAdmin
 from jobs.models import Attempt, Call, Outcome, Provider, Status, Worker
 from tests.jobs.conftest import new_chore
 from tests.testapp.models import Chore
@@ -150,3 +155,104 @@ def test_the_operators_group_can_be_narrowed_and_stays_so(client):
 
     assert not group.permissions.filter(codename="delete_chore").exists()
     assert group.permissions.filter(codename="change_chore").exists()
+
+
+CHORES = "/admin/testapp/chore/"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "created_at_from=1960-01-01",
+        "created_at_to=1960-01-01",
+        "created_at_from=0001-01-01",
+        "created_at_to=9999-12-31",
+        "created_at_from=9999-12-31",
+        "created_at_from=1960-01-01&created_at_to=9999-12-31",
+    ],
+)
+def test_any_day_may_be_asked_for(admin_client, query):
+    new_chore("a")
+    is_found = "to=1960" not in query and "from=9999" not in query
+
+    answer = admin_client.get(f"{CHORES}?{query}")
+
+    assert answer.status_code == 200
+    assert len(answer.context["cl"].result_list) == is_found
+    day = query.replace("created_at", "started_at")
+    assert admin_client.get(f"/admin/jobs/call/?{day}").status_code == 200
+
+
+@pytest.mark.parametrize("name", ["status__exact", "error_kind", "worker", "provider"])
+def test_nothing_is_found_by_a_nul(admin_client, name):
+    assert admin_client.get(f"{CHORES}?{name}=%00").status_code == 404
+    assert admin_client.get("/admin/jobs/attempt/?ended=testapp.Chore%20%00").status_code == 404
+
+
+@pytest.mark.parametrize("name", ["provider", "state__exact"])
+def test_no_call_is_found_by_a_nul(admin_client, name):
+    providers.find("dear")  # there is a choice, and so a filter
+
+    assert admin_client.get(f"/admin/jobs/call/?{name}=%00").status_code == 404
+
+
+def test_the_page_of_a_job_says_why_its_provider_is_paused(admin_client, monkeypatch):
+    job = new_chore("a")
+    monkeypatch.setattr(Chore, "provider_name", classmethod(lambda cls: "dear"))
+    providers.pause("dear", EVIL)
+
+    page = admin_client.get(f"{CHORES}{job.id}/change/").text
+
+    assert escape(EVIL) in page
+    assert EVIL not in page
+
+
+def test_an_attempt_leads_to_its_job(admin_client):
+    job, *_ = fill("plain")
+
+    page = admin_client.get("/admin/jobs/attempt/").text
+
+    assert f'href="{CHORES}{job.id}/change/"' in page
+
+
+def test_a_story_that_was_cut_short_says_so(admin_client, monkeypatch):
+    job, *_ = fill("plain")
+    address = f"{CHORES}{job.id}/change/"
+    assert "The newest" not in admin_client.get(address).text
+
+    monkeypatch.setattr(timeline, "MOST", 1)
+    page = admin_client.get(address).text
+
+    for all_of_them in (f"/admin/jobs/attempt/?q={job.id}", f"/admin/jobs/call/?q={job.id}"):
+        assert all_of_them in page
+        assert len(admin_client.get(all_of_them).context["cl"].result_list) == 1
+
+
+def test_the_databases_clock_tells_who_is_alive(admin_client, monkeypatch):
+    fill("plain")
+    Chore.objects.update(
+        status=Status.PROCESSING,
+        finished_at=None,
+        locked_by="plain",
+        locked_at=Now() - timedelta(seconds=5),
+        lease_expires_at=Now() + timedelta(minutes=1),
+    )
+    monkeypatch.setattr(timezone, "now", lambda: datetime.now(UTC) + timedelta(days=1))
+
+    shown = WorkerAdmin(Worker, admin.site)
+    [row] = shown.get_queryset(None)
+    [job] = rows = [Chore.objects.get()]
+    chores = admin.site._registry[Chore]
+    chores.adorn(rows)
+
+    assert shown.state(row)[0] == "alive"
+    assert shown.beat(row).endswith(" s")  # not "0 minutes"
+    assert chores.duration(job).startswith("5.")
+
+
+def test_who_logs_in_without_an_aim_comes_to_the_dashboard(client):
+    User.objects.create_superuser("mika", password="secret")
+
+    answer = client.post("/admin/login/", {"username": "mika", "password": "secret"})
+
+    assert answer.headers["Location"] == "/admin/"

@@ -6,10 +6,12 @@ from decimal import Decimal
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.admin.utils import quote
+from django.db import OperationalError
 from django.db.models.functions import Now
 from django.urls import reverse
 
-from jobs import providers
+from jobs import ledger, providers
+from jobs.errors import OutcomeUnknown
 from jobs.models import Call, Provider, Worker
 from tests.jobs.test_console_pages import log_in
 
@@ -79,7 +81,81 @@ def test_a_viewer_neither_pauses_nor_resumes(viewer, provider, url):
     assert not row().is_paused
 
 
+def test_an_automatic_pause_can_be_made_one_that_lasts(operator, provider):
+    Provider.objects.update(paused_until=Now() + timedelta(minutes=5), pause_reason="429")
+
+    page = operator.get(EDIT).text
+
+    assert PAUSE in page
+    assert RESUME in page
+    operator.post(PAUSE, {"reason": "bill unpaid"})
+    assert (row().paused, row().pause_reason) == (True, "bill unpaid")
+    assert PAUSE not in operator.get(EDIT).text
+
+
+@pytest.mark.parametrize("longer", [{"paused": True}, {"paused_until": "2099-06-01T00:00Z"}])
+def test_a_pause_is_not_shortened_by_another(operator, provider, longer):
+    Provider.objects.update(pause_reason="bill unpaid", **longer)
+    before = row()
+
+    page = operator.post(PAUSE, {"reason": "lunch", "until": "2099-01-01T12:00"}, follow=True)
+
+    after = row()
+    assert (after.paused, after.paused_until) == (before.paused, before.paused_until)
+    assert after.pause_reason == "bill unpaid"
+    assert "is paused for longer already" in page.text
+    assert not LogEntry.objects.exists()
+
+
+@pytest.mark.parametrize("url", [PAUSE, RESUME])
+def test_what_can_not_be_written_down_is_not_done(operator, provider, monkeypatch, url):
+    Provider.objects.update(paused=url == RESUME)
+    break_the_log(monkeypatch)
+
+    with pytest.raises(OperationalError):
+        operator.post(url)
+
+    assert row().paused == (url == RESUME)
+
+
+def break_the_log(monkeypatch):
+    def fail(*args):
+        raise OperationalError("no space left")
+
+    monkeypatch.setattr("jobs.audit.note", fail)
+
+
 # Limits and money
+
+
+def shown(page):
+    """What the form of a page would send if nobody edited anything."""
+    form = page.context["adminform"].form
+    fields = {name: form[name].value() for name in form.fields}
+    initial = {form[name].html_initial_name: value for name, value in fields.items()}
+    data = {name: "" if value is None else value for name, value in {**fields, **initial}.items()}
+    assert all(f'name="{name}"' in page.text for name in data)
+    return data
+
+
+def test_a_form_that_was_open_for_long_takes_nothing_back(admin_client, provider):
+    stale = shown(admin_client.get(EDIT))
+    Provider.objects.update(daily_budget=10, price=Decimal("0.04"), max_running=3)
+
+    admin_client.post(EDIT, {**stale, "burst": 9})
+
+    assert (row().burst, row().daily_budget, row().price) == (9, 10, Decimal("0.04"))
+    assert row().max_running == 3
+    assert LogEntry.objects.get().get_change_message() == "burst: 5 → 9"
+
+
+def test_the_log_tells_what_the_money_was_before(admin_client, provider):
+    form = shown(admin_client.get(EDIT))
+
+    admin_client.post(EDIT, {**form, "price": "0.04", "daily_budget": "10"})
+
+    told = LogEntry.objects.get().get_change_message()
+    assert told == "price: 0.0000 → 0.04, daily_budget: – → 10"
 
 
 def test_an_operator_edits_limits_and_no_money(operator, provider):
@@ -173,7 +249,7 @@ def seen(client, call):
     url = reverse("admin:jobs_call_changelist")
     client.post(url, {"action": "mark_seen", "_selected_action": call.pk})
     call.refresh_from_db()
-    return call.excused
+    return call.seen
 
 
 def test_an_unknown_call_that_a_person_has_seen_is_no_news(operator):
@@ -186,6 +262,41 @@ def test_an_unknown_call_that_a_person_has_seen_is_no_news(operator):
     assert seen(operator, call)
 
     assert not operator.get(url, {"seen": "no"}).context["cl"].result_list
+
+
+def test_who_has_looked_into_a_call_has_not_allowed_another(operator, settings):
+    settings.UNKNOWN_REPEATS = 0
+    call = new_call(state="unknown")
+
+    assert seen(operator, call)
+
+    assert not call.excused
+    with pytest.raises(OutcomeUnknown):
+        ledger.refuse_after_too_many(call.key)
+
+
+def test_who_requeues_the_job_has_seen_its_calls(db):
+    call = new_call(state="unknown")
+
+    ledger.excuse([call.job_id])
+
+    call.refresh_from_db()
+    assert (call.excused, call.seen) == (True, True)
+
+
+@pytest.mark.parametrize(("seconds", "marked"), [(60.0, 5), (-1.0, 0)])
+def test_many_calls_are_marked_in_pieces_and_counted(operator, monkeypatch, seconds, marked):
+    monkeypatch.setattr("jobs.queue.CHUNK", 2)
+    monkeypatch.setattr("jobs.bulk.SECONDS", seconds)
+    calls = [new_call(state="unknown") for _ in range(5)]
+    url = reverse("admin:jobs_call_changelist")
+
+    data = {"action": "mark_seen", "_selected_action": calls[0].pk, "select_across": "1"}
+    page = operator.post(url, data, follow=True).text
+
+    assert f"Calls marked as seen: {marked}." in page
+    assert Call.objects.filter(seen=True).count() == LogEntry.objects.count() == marked
+    assert ("not marked yet: 5." in page) == (marked == 0)
 
 
 def test_a_viewer_has_not_looked_into_it(viewer):

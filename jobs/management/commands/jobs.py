@@ -9,7 +9,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
-from jobs import report
+from jobs import audit, report
 
 EPILOG = "Exit codes: 0 done, or all is well; 1 something needs a person, or was left; 2 misused."
 
@@ -36,7 +36,9 @@ class Command(BaseCommand):
             ARGUMENTS[name](command)
 
     def handle(self, *, does: str, **options: Any) -> None:
-        answer = report.ANSWERS[does](**{**options, "by": person(options.get("by"))})
+        if "by" in options:
+            options["by"] = person(options["by"], dry_run=options["dry_run"])
+        answer = report.ANSWERS[does](**options)
         if options["json"]:
             self.stdout.write(json.dumps(answer.data, indent=2, default=str))
         else:
@@ -46,10 +48,10 @@ class Command(BaseCommand):
             sys.exit(1)
 
 
-def person(name: str | None) -> object:
-    """Who does it: somebody Django's log knows, or nobody but the command line."""
+def person(name: str | None, *, dry_run: bool) -> object:
+    """Who does it, for Django's log: somebody it knows, or else the command line itself."""
     if not name:
-        return "the command line"
+        return audit.COMMAND_LINE if dry_run else audit.command_line()
     user = User.objects.filter(username=name).first()
     if user is None:
         raise CommandError(f"--by {name}: there is no such user.", returncode=2)
@@ -67,7 +69,7 @@ def several(parser: ArgumentParser) -> None:
     select(parser)
     parser.add_argument("--all", action="store_true", help="all there are")
     parser.add_argument("--dry-run", action="store_true", help="say what would be done")
-    parser.add_argument("--by", metavar="USER", help="for Django's log")
+    parser.add_argument("--by", metavar="USER", help="who is named in Django's log")
 
 
 def requeue(parser: ArgumentParser) -> None:
@@ -93,7 +95,7 @@ def paused(parser: ArgumentParser) -> None:
 def resumed(parser: ArgumentParser) -> None:
     parser.add_argument("provider", metavar="PROVIDER")
     parser.add_argument("--dry-run", action="store_true", help="say what would be done")
-    parser.add_argument("--by", metavar="USER", help="for Django's log")
+    parser.add_argument("--by", metavar="USER", help="who is named in Django's log")
 
 
 ARGUMENTS: dict[str, Callable[[ArgumentParser], None]] = {

@@ -5,8 +5,14 @@
 
 const KEPT = new Set(["open", "style", "width", "height"]); // the reader's, or the chart's own
 
+// A thing with a key is one thing for ever: another takes its place, but is never made of it. A
+// button that somebody is about to press does not become another button.
+function keyOf(node) {
+  return (node && node.dataset && node.dataset.key) || "";
+}
+
 function renew(old, fresh) {
-  if (old.nodeType !== fresh.nodeType || old.nodeName !== fresh.nodeName) {
+  if (old.nodeType !== fresh.nodeType || old.nodeName !== fresh.nodeName || keyOf(old) !== keyOf(fresh)) {
     old.replaceWith(fresh.cloneNode(true));
   } else if (old.nodeType === Node.TEXT_NODE) {
     if (old.data !== fresh.data) old.data = fresh.data;
@@ -26,13 +32,40 @@ function renewAttributes(old, fresh) {
 }
 
 function renewChildren(old, fresh) {
-  const before = [...old.childNodes];
-  const after = [...fresh.childNodes];
-  after.forEach((node, place) => {
-    if (place < before.length) renew(before[place], node);
-    else old.append(node.cloneNode(true));
-  });
-  before.slice(after.length).forEach((node) => node.remove());
+  const wanted = new Set([...fresh.childNodes].map(keyOf));
+  const kept = new Map();
+  for (const node of [...old.childNodes]) {
+    if (!wanted.has(keyOf(node)) && keyOf(node)) node.remove();
+    else if (keyOf(node)) kept.set(keyOf(node), node);
+  }
+  let place = old.firstChild; // all before it is as it should be
+  for (const node of fresh.childNodes) {
+    const known = keyOf(node) ? kept.get(keyOf(node)) : !keyOf(place) && place;
+    if (!known) {
+      old.insertBefore(node.cloneNode(true), place);
+      continue;
+    }
+    place = bring(old, known, place);
+    renew(known, node);
+  }
+  while (place) {
+    const next = place.nextSibling;
+    place.remove();
+    place = next;
+  }
+}
+
+// Puts a child before the place; what must not be moved, because it may have the focus, is
+// reached by removing the white space before it. Answers which place is next.
+function bring(parent, child, place) {
+  while (place && place !== child && !keyOf(place)) {
+    const next = place.nextSibling;
+    place.remove();
+    place = next;
+  }
+  if (place === child) return child.nextSibling;
+  parent.insertBefore(child, place);
+  return place;
 }
 
 // Charts
@@ -97,16 +130,21 @@ function keepInPlace(dashboard, change) {
 
 function keepFresh(dashboard) {
   let tag = "";
+  const heard = listenFor(document.getElementById("stale"));
   const refresh = async () => {
     if (document.hidden) return;
     const answer = await fetch(dashboard.dataset.refresh, {
       headers: tag ? { "If-None-Match": tag } : {},
       cache: "no-store",
+      signal: AbortSignal.timeout(2 * Number(dashboard.dataset.every)),
     }).catch(() => null); // the next time, perhaps
-    if (!answer || answer.status !== 200 || answer.redirected) return;
+    const page = answer && answer.status === 200 && (await answer.text().catch(() => null));
+    const isLogin = Boolean(answer && answer.redirected);
+    heard(!isLogin && (page || (answer && answer.status === 304)), isLogin);
+    if (!page || isLogin) return;
     tag = answer.headers.get("ETag") || "";
     const fresh = document.createElement("div");
-    fresh.innerHTML = await answer.text();
+    fresh.innerHTML = page;
     keepInPlace(dashboard, () => {
       renewChildren(dashboard, withEdges(dashboard, fresh));
       drawAll();
@@ -116,6 +154,19 @@ function keepFresh(dashboard) {
   document.addEventListener("visibilitychange", refresh);
   document.addEventListener("pointermove", ({ x, y }) => { pointer = { x, y }; });
   document.addEventListener("pointerleave", () => { pointer = null; });
+}
+
+// A page that is no longer renewed must not look as if all were calm: says so after two misses, or
+// at once if the answer is the login page.
+function listenFor(notice) {
+  let misses = 0;
+  let last = new Date();
+  return (isWell, isLogin) => {
+    misses = isWell ? 0 : misses + 1;
+    if (isWell) last = new Date();
+    notice.querySelector("time").textContent = last.toLocaleTimeString();
+    notice.hidden = !(isLogin || misses >= 2);
+  };
 }
 
 // The page has white space around the fragment that the fragment itself has not.
