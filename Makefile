@@ -39,7 +39,7 @@ check: $(READY) .env ## Lint, types, imports, migrations, deployment
 	@$(SERVER) $(BIN)/python manage.py check --deploy --fail-level WARNING
 
 .PHONY: bench
-bench: $(READY) .env ## Measure the queue, its peers, and the way to a picture
+bench: $(READY) .env ## Measure the queue, its peers, the way to a picture, pages, console
 	@$(BIN)/python -m bench
 	@$(BIN)/python -m bench.pictures
 	@$(BIN)/python -m bench.pages
