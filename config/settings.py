@@ -2,17 +2,14 @@
 
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
-from django.http import HttpRequest
-from django.templatetags.static import static
-from django.urls import reverse_lazy
 from django.utils.translation import gettext_lazy as _
 
+from config.console import UNFOLD as UNFOLD
 from config.embedded import server
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -128,97 +125,7 @@ TEMPLATES = [
     },
 ]
 
-
-def sidebar(title: Any, *pages: tuple[str, Any, str]) -> dict[str, Any]:
-    """A group of the admin's menu: of each page the model, how it is called, and its icon."""
-
-    def may_open(model: str) -> Callable[[HttpRequest], bool]:
-        app, name = model.split("_")
-        verbs = ("view", "change")
-        return lambda request: any(request.user.has_perm(f"{app}.{verb}_{name}") for verb in verbs)
-
-    return {
-        "title": title,
-        "separator": True,
-        "items": [
-            {
-                "title": name,
-                "icon": icon,
-                "link": reverse_lazy(f"admin:{model}_changelist"),
-                "permission": may_open(model),
-            }
-            for model, name, icon in pages
-        ],
-    }
-
-
 LOGIN_REDIRECT_URL = "/admin/"  # the only pages one logs in for
-
-UNFOLD = {
-    "SITE_TITLE": "Tabie 旅絵",
-    "SITE_HEADER": "Tabie 旅絵",
-    "SITE_FAVICONS": [
-        {
-            "rel": "icon",
-            "type": "image/svg+xml",
-            "href": lambda request: static("favicon.svg"),
-        },
-    ],
-    "SITE_ICON": lambda request: static("favicon.svg"),
-    # The indigo of the visitors' pages.
-    "COLORS": {
-        "primary": {
-            "50": "#eff5fb",
-            "100": "#dbe8f5",
-            "200": "#bcd5ec",
-            "300": "#8fb8de",
-            "400": "#7fb2e5",
-            "500": "#6ea6dd",
-            "600": "#1d4e89",
-            "700": "#1a4577",
-            "800": "#183b64",
-            "900": "#162f4f",
-            "950": "#0e1f36",
-        },
-    },
-    "STYLES": [lambda request: static("jobs/console.css")],
-    "DASHBOARD_CALLBACK": "jobs.admin.dashboard.callback",
-    "SIDEBAR": {
-        "navigation": [
-            {
-                "items": [
-                    {
-                        "title": _("Dashboard"),
-                        "icon": "dashboard",
-                        "link": reverse_lazy("admin:index"),
-                    }
-                ]
-            },
-            sidebar(
-                _("Pictures"),
-                ("guides_guide", _("Guides"), "map"),
-                ("guides_spotdetail", _("Spots"), "location_on"),
-                ("guides_spotimage", _("Versions"), "photo_library"),
-            ),
-            sidebar(
-                _("Queue"),
-                ("guides_spotimagejob", _("Picture jobs"), "list_alt"),
-                ("jobs_attempt", _("Attempts"), "history"),
-                ("jobs_worker", _("Workers"), "engineering"),
-            ),
-            sidebar(
-                _("Money"),
-                ("jobs_provider", _("Providers"), "bolt"),
-                ("jobs_call", _("Calls"), "receipt_long"),
-            ),
-            sidebar(
-                _("People"),
-                ("auth_user", _("Users"), "person"),
-                ("auth_group", _("Groups"), "group"),
-            ),
-        ]
-    },
-}
 
 
 # Security

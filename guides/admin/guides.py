@@ -3,9 +3,8 @@
 from typing import Any
 
 from django.contrib import admin
-from django.contrib.admin.utils import unquote
-from django.db.models import Count, JSONField, Q, TextField
-from django.http import HttpRequest, HttpResponse
+from django.db.models import Count, JSONField, TextField
+from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
@@ -13,8 +12,8 @@ from unfold.admin import TabularInline
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from guides.admin.shown import thumbnail
-from guides.models import Guide, SpotDetail, SpotImage
-from jobs.admin.base import AdornedChangeList, CappedPaginator, FoundByKey
+from guides.models import PAINTED, Guide, SpotDetail, SpotImage
+from jobs.admin.base import AdornedChangeList, CappedPaginator, DescribedAdmin
 
 MOST_SPOTS = 500
 
@@ -32,7 +31,7 @@ class SpotInline(TabularInline):
 
 
 @admin.register(Guide)
-class GuideAdmin(FoundByKey):
+class GuideAdmin(DescribedAdmin):
     list_display = ["title", "destination", "pictures", "created_at"]
     search_fields = ["title", "destination", "plan_id__exact"]
     inlines = [SpotInline]
@@ -53,7 +52,7 @@ class GuideAdmin(FoundByKey):
         """Count the pictures of this page's guides alone."""
         spots = SpotDetail.objects.filter(guide__in=[guide.pk for guide in rows]).order_by()
         counted = spots.values("guide_id").annotate(
-            ready=Count("id", filter=~Q(image_url="")), spots=Count("id")
+            ready=Count("id", filter=PAINTED), spots=Count("id")
         )
         numbers = {row["guide_id"]: (row["ready"], row["spots"]) for row in counted}
         for guide in rows:
@@ -78,20 +77,8 @@ class GuideAdmin(FoundByKey):
             guide.spot_count,
         )
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        spots = SpotDetail.objects.filter(guide=unquote(object_id)).with_jobs()
-        spots = spots.annotate(versions=Count("images")).order_by("position", "id")
-        gallery = list(spots[:MOST_SPOTS])
-        context = {
-            "gallery": gallery,
-            "ready": sum(bool(spot.image_url) for spot in gallery),
-            **(extra_context or {}),
-        }
-        response: HttpResponse = super().change_view(request, object_id, form_url, context)
-        return response
+    def describe(self, request: HttpRequest, guide: Guide) -> dict[str, Any]:
+        spots = guide.spots.with_jobs().annotate(versions=Count("images"))
+        gallery = list(spots.order_by("position", "id")[:MOST_SPOTS])
+        ready = sum(spot.picture_state == "ready" for spot in gallery)
+        return {"gallery": gallery, "ready": ready}

@@ -41,20 +41,6 @@ class SpotAdmin(ReadOnlyAdmin):
             *super().get_urls(),
         ]
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        spot = self.get_object(request, unquote(object_id))
-        context = self.describe(request, spot) if spot else {}
-        response: HttpResponse = super().change_view(
-            request, object_id, form_url, {**context, **(extra_context or {})}
-        )
-        return response
-
     def describe(self, request: HttpRequest, spot: SpotDetail) -> dict[str, Any]:
         versions = list(spot.images.order_by("-version")[:MOST_VERSIONS])
         job = SpotImageJob.objects.filter(

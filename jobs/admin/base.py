@@ -10,7 +10,7 @@ from django.contrib.admin.views.main import ORDER_VAR
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db.models import Model, QuerySet
-from django.http import Http404, HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
@@ -51,16 +51,34 @@ class AdornedChangeList(ChangeList):
         self.model_admin.adorn(self.result_list)
 
 
-class FoundByKey(ModelAdmin):
-    """Rows whose key is a text, which anybody may type into an address."""
+class DescribedAdmin(ModelAdmin):
+    """Rows whose page shows more than their columns."""
+
+    def describe(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        """What the template of a row's page is told besides."""
+        return {}
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        row = self.get_object(request, unquote(object_id))
+        context = self.describe(request, row) if row else {}
+        response: HttpResponse = super().change_view(
+            request, object_id, form_url, {**context, **(extra_context or {})}
+        )
+        return response
 
     def get_object(self, request: HttpRequest, object_id: str, *more: Any) -> Any:
-        if "\x00" in object_id:  # PostgreSQL would choke on it
+        if "\x00" in object_id:  # a key may be a text, and PostgreSQL would choke on this one
             return None
         return super().get_object(request, object_id, *more)
 
 
-class ReadOnlyAdmin(FoundByKey):
+class ReadOnlyAdmin(DescribedAdmin):
     """Rows that others write: seen by who may view or change them, edited by nobody."""
 
     show_full_result_count = False

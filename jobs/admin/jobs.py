@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.contrib import admin
-from django.contrib.admin.utils import unquote
 from django.db.models import OuterRef, Q, Subquery
 from django.db.models.functions import Now
 from django.http import HttpRequest, HttpResponse
@@ -151,20 +150,6 @@ class JobAdmin(ActingAdmin):
         return timeline.seconds(started_at, ended_at)
 
     # The page of one
-
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        job = self.get_object(request, unquote(object_id))
-        context = self.describe(request, job) if job else {}
-        response: HttpResponse = super().change_view(
-            request, object_id, form_url, {**context, **(extra_context or {})}
-        )
-        return response
 
     def describe(self, request: HttpRequest, job: Job) -> dict[str, Any]:
         """All there is to know about a job."""

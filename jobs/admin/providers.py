@@ -5,7 +5,6 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.contrib.admin.utils import unquote
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
@@ -84,20 +83,13 @@ class ProviderAdmin(ReadOnlyAdmin):
         for row in rows:
             row.figures = found.get(row.name)
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        provider = self.get_object(request, unquote(object_id))
-        if provider:
-            self.adorn([provider])
-            shown = {"provider": provider, "may_act": self.may(request, "change")}
-            extra_context = {**shown, "log": audit.about(provider)[:20], **(extra_context or {})}
-        response: HttpResponse = super().change_view(request, object_id, form_url, extra_context)
-        return response
+    def describe(self, request: HttpRequest, provider: Provider) -> dict[str, Any]:
+        self.adorn([provider])
+        return {
+            "provider": provider,
+            "may_act": self.may(request, "change"),
+            "log": audit.about(provider)[:20],
+        }
 
     # What the list shows
 

@@ -314,3 +314,10 @@ def test_no_text_of_a_guide_becomes_part_of_a_page(admin_client, pictures):
         assert answer.status_code == 200, page
         assert "<script>alert(1)" not in answer.text, page
         assert "<img src=x" not in answer.text, page
+
+
+@pytest.mark.parametrize("page", ["guides/guide", "guides/spotdetail", "jobs/provider"])
+def test_a_key_that_no_row_can_have_is_simply_not_found(admin_client, page):
+    response = admin_client.get(f"/admin/{page}/a%00b/change/")
+
+    assert response.status_code == 302  # to the index, as Django does for any unknown key
