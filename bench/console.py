@@ -35,7 +35,7 @@ from django.db import connection, connections  # noqa: E402
 from django.test import Client, override_settings  # noqa: E402
 
 from guides.models import SpotImageJob  # noqa: E402
-from jobs import bulk  # noqa: E402
+from jobs.console import actions  # noqa: E402
 from jobs.models import Status  # noqa: E402
 
 SLOW = 50.0  # ms; above it the plan is printed
@@ -274,7 +274,7 @@ def act(number: int) -> None:
         started = time.perf_counter()
         while changed < number:
             began = time.perf_counter()
-            result = bulk.carry_out(bulk.ACTIONS[name], jobs, user, after)
+            result = actions.carry_out(actions.ACTIONS[name], jobs, user, after)
             longest = max(longest, time.perf_counter() - began)
             changed, requests, after = changed + result.changed, requests + 1, result.last
             if after is None:

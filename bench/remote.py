@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 from guides.providers import Painter, PictureRequest
-from jobs.clients import Answer
+from jobs.paid.clients import Answer
 
 
 class Remote(Painter):

@@ -255,8 +255,8 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        "text": {"()": "jobs.logs.TextFormatter"},
-        "json": {"()": "jobs.logs.JsonFormatter"},
+        "text": {"()": "jobs.worker.logs.TextFormatter"},
+        "json": {"()": "jobs.worker.logs.JsonFormatter"},
     },
     "handlers": {
         "stderr": {

@@ -15,8 +15,8 @@ class GuidesConfig(AppConfig):
 def grant_guides(using: str, **_: Any) -> None:
     """Operators see the guides and choose among their pictures; editing them is another trade."""
     from guides.models import Guide, SpotDetail, SpotImage
-    from jobs import roles
+    from jobs.console import groups
 
     seen = {Guide: ("view",), SpotDetail: ("view",), SpotImage: ("view",)}
-    roles.grant(roles.OPERATORS, {**seen, SpotImage: ("view", "change")}, using)
-    roles.grant(roles.VIEWERS, seen, using)
+    groups.grant(groups.OPERATORS, {**seen, SpotImage: ("view", "change")}, using)
+    groups.grant(groups.VIEWERS, seen, using)

@@ -24,9 +24,9 @@ from django.db.models import (
 from django.db.models.functions import Now, RowNumber
 
 from guides.models import SpotImageJob
-from jobs import providers, waiting
 from jobs.models import ENDED, Attempt, JobQuerySet, Outcome, Provider, Status, Worker
-from jobs.waiting import Reason, Wait
+from jobs.paid import limits, waiting
+from jobs.paid.waiting import Reason, Wait
 
 MOST_COUNTED = 1_000  # jobs before one's own
 RECENT = 200  # attempts looked at, of all kinds
@@ -77,7 +77,7 @@ def living_jobs(plan_id: str) -> dict[str, Any]:
 
 
 def find_provider() -> Provider:
-    return providers.find(SpotImageJob.provider_name())
+    return limits.find(SpotImageJob.provider_name())
 
 
 def waits_for(jobs: Mapping[str, Any], provider: Provider | None) -> dict[str, Wait]:

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods
 from guides import limits, names, services
 from guides.forms import NewGuideForm
 from guides.models import SpotImageJob
-from jobs import providers
+from jobs.paid import limits as provider_limits
 
 MADE = "made"  # the cookie that tells making.js which draft is saved
 
@@ -61,7 +61,7 @@ def what_it_costs() -> dict[str, Any]:
     return {
         "price": price,
         "shown_price": shown(price),
-        "is_free": not price and SpotImageJob.provider_name() in providers.UNLIMITED,
+        "is_free": not price and SpotImageJob.provider_name() in provider_limits.UNLIMITED,
         "currency": settings.CURRENCY,
     }
 

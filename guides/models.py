@@ -21,10 +21,11 @@ from guides import images, names, providers
 from guides.images import Picture
 from guides.styles import PictureStyle
 from guides.versions import SpotImage as SpotImage  # it is one of the models, too
-from jobs import calls, queue
+from jobs import queue
 from jobs.errors import Cancel, StorageRefused
 from jobs.models import ENDED, Job
-from jobs.providers import pausing_on
+from jobs.paid import calls
+from jobs.paid.limits import pausing_on
 from jobs.run import Run
 
 PICTURE = ("image_url", "image_status", "blur")

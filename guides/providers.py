@@ -11,7 +11,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from guides import painter
-from jobs.clients import Answer, gemini, openai
+from jobs.paid.clients import Answer, gemini, openai
 
 # A tag for demonstrations: the painter refuses such a spot until the tag is taken away.
 UNPAINTABLE = "unpaintable"

@@ -16,8 +16,9 @@ from guides.models import (
     SpotImageJob,
     enqueue_missing,
 )
-from jobs import providers, queue
+from jobs import queue
 from jobs.models import ENDED, Status
+from jobs.paid import limits
 
 GUIDE_COLUMNS = ("title", "destination", "summary", "picture_style")
 SPOT_COLUMNS = ("description", "topic_tags", "position")
@@ -143,7 +144,7 @@ def request_images(spots: Iterable[SpotDetail]) -> int:
 
 def price_of(pictures: int) -> Decimal:
     """What so many new pictures will cost, at the provider's price."""
-    return pictures * providers.find(SpotImageJob.provider_name()).price
+    return pictures * limits.find(SpotImageJob.provider_name()).price
 
 
 @transaction.atomic

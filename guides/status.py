@@ -15,7 +15,7 @@ from guides import estimates, names
 from guides.estimates import Estimate
 from guides.models import Guide, SpotDetail
 from jobs.models import Provider
-from jobs.waiting import Reason, Wait
+from jobs.paid.waiting import Reason, Wait
 
 SOONEST_POLL, LATEST_POLL = 2, 30  # seconds
 POLL_WITHOUT_ESTIMATE = 10

@@ -7,9 +7,9 @@ class JobsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from jobs import checks  # noqa: F401 (registers itself)
-        from jobs.roles import make_groups
-        from jobs.tables import tune
+        from jobs.console.groups import make_groups
+        from jobs.models import checks  # noqa: F401 (registers itself)
+        from jobs.models.tuning import tune
 
         post_migrate.connect(tune)
         post_migrate.connect(make_groups)

@@ -11,7 +11,8 @@ from datetime import timedelta
 
 from django.db import Error, connection
 
-from jobs import database, readable
+from jobs.db import sessions
+from jobs.db.text import clean
 from jobs.errors import LeaseLost
 from jobs.models import Job, Status
 
@@ -105,16 +106,16 @@ class Run:
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
         """Time a named step. The database connection is given back before and after it."""
-        name = readable.clean(name, 100)
+        name = clean(name, 100)
         self._step = name
-        database.give_back()
+        sessions.give_back()
         started_at = time.perf_counter()
         try:
             yield
         finally:
             milliseconds = round((time.perf_counter() - started_at) * 1000)
             self.steps[name] = self.steps.get(name, 0) + milliseconds
-            database.give_back()
+            sessions.give_back()
 
     def progress(self, done: int, total: int, text: str = "") -> None:
         """Tell people how far it is; a few times a second at most, the last word always."""
@@ -125,7 +126,7 @@ class Run:
             return
         self._progress_at = now
         told = {"step": self._step, "done": int(done), "total": int(total)}
-        told["text"] = readable.clean(text, 500)
+        told["text"] = clean(text, 500)
         held = type(self.job).objects.filter(
             id=self.job.id, epoch=self.epoch, status=Status.PROCESSING
         )
@@ -133,7 +134,7 @@ class Run:
             held.update(progress=told)
         except Error as error:  # not worth a run that may have cost money
             log.debug("Progress not written: %s", error)
-        database.give_back()
+        sessions.give_back()
 
     # Two questions of the worker's threads to each other; the first who asks gets True.
 

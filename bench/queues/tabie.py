@@ -12,8 +12,8 @@ os.environ["DJANGO_SETTINGS_MODULE"] = "bench.settings"
 django.setup()
 
 from bench.models import BenchJob  # noqa: E402
-from jobs import look as question  # noqa: E402
 from jobs import models, queue  # noqa: E402
+from jobs.worker import survey as question  # noqa: E402
 
 TABLES = ["bench_jobs", "job_attempts", "job_workers"]
 # Each half is served by an index, also among a million others.

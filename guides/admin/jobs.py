@@ -17,9 +17,10 @@ from unfold.decorators import display
 from guides import services
 from guides.admin.shown import small_picture
 from guides.models import SpotDetail, SpotImageJob
-from jobs import audit, providers
 from jobs.admin import JobAdmin
+from jobs.console import audit
 from jobs.models import ENDED
+from jobs.paid import limits
 
 
 @admin.register(SpotImageJob)
@@ -77,7 +78,7 @@ class SpotImageJobAdmin(JobAdmin):
                 "job": job,
                 "price": services.price_of(1),
                 "provider": SpotImageJob.provider_name(),
-                "costs_nothing": SpotImageJob.provider_name() in providers.UNLIMITED,
+                "costs_nothing": SpotImageJob.provider_name() in limits.UNLIMITED,
                 "is_free": job.status in ENDED,
                 "back": self.page_of(job),
             }

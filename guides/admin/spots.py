@@ -16,8 +16,8 @@ from django.views.decorators.http import require_POST
 from guides import services
 from guides.admin.shown import srcset_of, thumbnail
 from guides.models import SpotDetail, SpotImage, SpotImageJob
-from jobs import audit
 from jobs.admin import ReadOnlyAdmin
+from jobs.console import audit
 
 MOST_VERSIONS = 24
 

@@ -16,10 +16,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from jobs import audit, bulk, database
 from jobs.admin.base import ReadOnlyAdmin, Rows, as_uuid, list_of
-from jobs.bulk import ACTIONS, Action
-from jobs.counting import Number
+from jobs.console import actions, audit
+from jobs.console.actions import ACTIONS, Action
+from jobs.console.counting import Number
+from jobs.db import sessions
 from jobs.models import Job, Status
 
 log = logging.getLogger(__name__)
@@ -58,9 +59,9 @@ class ActingAdmin(ReadOnlyAdmin):
 
     def _act(self, request: HttpRequest, action: Action, id: UUID) -> None:
         job = self.get_queryset(request).filter(pk=id)
-        left_alone = bulk.preview(action, job).left_alone
+        left_alone = actions.preview(action, job).left_alone
         try:
-            result = bulk.carry_out(action, job, request.user)
+            result = actions.carry_out(action, job, request.user)
         except Error as error:
             self.forgive(request, error)
         else:
@@ -84,7 +85,7 @@ class ActingAdmin(ReadOnlyAdmin):
         if len(few) == 1:
             self._act(request, action, few[0])
             return None
-        preview = bulk.preview(action, jobs)
+        preview = actions.preview(action, jobs)
         left_alone = [("left_alone", f"{name} {int(number)}") for name, number in preview.left]
         hidden = [("before", preview.before.isoformat()), *left_alone]
         return self.ask(request, "admin/jobs/confirm.html", action, hidden, preview=preview)
@@ -95,11 +96,11 @@ class ActingAdmin(ReadOnlyAdmin):
         after = as_uuid(request.POST.get("after", ""))
         is_over = False
         try:
-            result = bulk.carry_out(action, jobs, request.user, after, before=before)
+            result = actions.carry_out(action, jobs, request.user, after, before=before)
             is_over = result.last is None
         except Error as error:
             self.forgive(request, error)
-            result = bulk.Result(0, after)
+            result = actions.Result(0, after)
         done = _number(request.POST.get("done", "")) + result.changed
         if result.changed:
             audit.note_many(request.user, self.model, result.changed, action.logged)
@@ -115,15 +116,15 @@ class ActingAdmin(ReadOnlyAdmin):
             ("done", done),
             *(("left_alone", text) for text in carried),
         ]
-        left = bulk.preview(action, rest.filter(**{f"{action.moment}__lte": before})).changed
+        left = actions.preview(action, rest.filter(**{f"{action.moment}__lte": before})).changed
         template = "admin/jobs/working.html"
         return self.ask(request, template, action, hidden, done=done, left=left)
 
     def forgive(self, request: HttpRequest, error: Error) -> None:
         """Say that the database was busy, if that is all; else raise it."""
-        if not database.is_passing(error):
+        if not sessions.is_passing(error):
             raise error
-        if database.is_lost():
+        if sessions.is_lost():
             connection.close()  # the next query opens another
         log.warning("The console was kept waiting by the database: %s", error)
         text = _("The database was busy, so nothing was changed just now. Try again.")

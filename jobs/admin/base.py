@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.views import ChangeList
 
-from jobs import counting
+from jobs.console import counting
 
 Rows = QuerySet[Any]
 

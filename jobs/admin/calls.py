@@ -10,11 +10,12 @@ from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from jobs import audit, bulk, counting, queue
+from jobs import queue
 from jobs.admin import timeline
 from jobs.admin.attempts import job_link
 from jobs.admin.base import ByJobAdmin, Rows
 from jobs.admin.filters import CallProviderFilter, DayFilter, SeenFilter
+from jobs.console import actions, audit, counting
 from jobs.models import Call, State
 from jobs.models.call import CallQuerySet
 
@@ -51,7 +52,7 @@ class CallAdmin(ByJobAdmin):
     def mark_seen(self, request: HttpRequest, queryset: Rows) -> None:
         """All that were chosen, a bounded number at a time; says if some are left."""
         unseen = cast(CallQuerySet, queryset).unseen().order_by("pk")
-        give_up_at = time.monotonic() + bulk.SECONDS
+        give_up_at = time.monotonic() + actions.SECONDS
         done = 0
         while time.monotonic() < give_up_at and (calls := list(unseen[: queue.CHUNK])):
             with transaction.atomic():

@@ -13,13 +13,13 @@ from django.utils.formats import date_format, number_format
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
-from jobs import figures, needs
 from jobs.admin import timeline
 from jobs.admin.base import link_to, list_of
 from jobs.admin.failures import failure_lines
 from jobs.admin.workers import COLOURS as WORKER_COLOURS
 from jobs.admin.workers import LABELS, condition
-from jobs.figures import Flow, Model, Timing
+from jobs.console import figures, needs
+from jobs.console.figures import Flow, Model, Timing
 from jobs.models import Provider, Status, Worker
 
 TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="\w+"')

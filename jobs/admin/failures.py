@@ -5,9 +5,9 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from jobs import figures
 from jobs.admin.base import link_to
 from jobs.admin.filters import NO_KIND
+from jobs.console import figures
 from jobs.models import Job, Status
 
 

@@ -13,8 +13,8 @@ from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import RangeDateFilter
 from unfold.utils import parse_date_str
 
-from jobs import figures
-from jobs.counting import MANY
+from jobs.console import figures
+from jobs.console.counting import MANY
 from jobs.models import Call, Outcome, Provider, Status, Worker, job_models
 
 Choices = list[tuple[str, Any]]

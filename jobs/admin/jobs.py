@@ -11,7 +11,6 @@ from django.utils.timesince import timesince
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from jobs import audit, providers, waiting
 from jobs.admin import timeline
 from jobs.admin.acting import ActingAdmin
 from jobs.admin.base import Rows, as_uuid, link_to
@@ -24,8 +23,10 @@ from jobs.admin.filters import (
     WorkerFilter,
     refuse_nul,
 )
-from jobs.counting import MANY
+from jobs.console import audit
+from jobs.console.counting import MANY
 from jobs.models import Attempt, Call, Job, Status
+from jobs.paid import limits, waiting
 
 # As colour and as word, for those who don't see the colour.
 COLOURS = {
@@ -103,7 +104,7 @@ class JobAdmin(ActingAdmin):
 
     def adorn(self, rows: list[Any]) -> None:
         name = self.model.provider_name()
-        provider = providers.find(name) if name and rows else None
+        provider = limits.find(name) if name and rows else None
         last = Attempt.objects.filter(job_id=OuterRef("id")).order_by("-epoch")
         runs = self.model.objects.with_ids([job.id for job in rows]).values_list(
             "id",
@@ -156,7 +157,7 @@ class JobAdmin(ActingAdmin):
         name = self.model.provider_name()
         return {
             "job": job,
-            "wait": waiting.waits_for(job, providers.find(name) if name else None),
+            "wait": waiting.waits_for(job, limits.find(name) if name else None),
             "attempts": timeline.attempts(job),
             "attempts_link": link_to(Attempt, {"q": str(job.pk)}),
             "calls": Call.objects.filter(job_id=job.pk).order_by("-started_at")[: timeline.MOST],

@@ -14,9 +14,10 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
-from jobs import audit, figures, providers
 from jobs.admin.base import ReadOnlyAdmin, Rows
+from jobs.console import audit, figures
 from jobs.models import Provider
+from jobs.paid import limits
 
 LIMITS = ("requests_per_minute", "burst", "max_running", "timeout")
 MONEY = ("price", "daily_budget")
@@ -136,7 +137,7 @@ class ProviderAdmin(ReadOnlyAdmin):
             reason = form.cleaned_data["reason"] or gettext("Paused by %s.") % request.user
             until = form.cleaned_data["until"]
             with transaction.atomic():
-                is_new = providers.pause(provider.name, reason, until, by=request.user)
+                is_new = limits.pause(provider.name, reason, until, by=request.user)
                 if is_new:
                     text = f"Paused until {until or 'resumed'}: {reason}"
                     audit.note(request.user, [provider], text)
@@ -154,7 +155,7 @@ class ProviderAdmin(ReadOnlyAdmin):
     def resume(self, request: HttpRequest, object_id: str) -> HttpResponse:
         provider = self.object_or_refuse(request, object_id, "change")
         with transaction.atomic():
-            providers.resume(provider.name, by=request.user)
+            limits.resume(provider.name, by=request.user)
             audit.note(request.user, [provider], gettext_noop("Resumed."))
         self.message_user(request, gettext("%s is open again.") % provider, messages.SUCCESS)
         return self.back(request, provider)

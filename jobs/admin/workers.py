@@ -9,9 +9,9 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop
 from unfold.decorators import display
 
-from jobs import audit, figures
 from jobs.admin import timeline
 from jobs.admin.base import ReadOnlyAdmin, Rows
+from jobs.console import audit, figures
 from jobs.models import Worker
 
 COLOURS = {"alive": "success", "stopping": "warning", "silent": "danger"}

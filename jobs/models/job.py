@@ -13,8 +13,8 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
+from jobs.db.lookups import AnyOf
 from jobs.errors import NotEnded
-from jobs.lookups import AnyOf
 
 if TYPE_CHECKING:
     from jobs.run import Run

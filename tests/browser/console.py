@@ -13,10 +13,11 @@ from django.utils import timezone
 
 from guides import demo
 from guides.models import SpotDetail, SpotImageJob
-from jobs import providers, queue
+from jobs import queue
 from jobs.errors import AnswerLost, LeaseLost, PermanentError
 from jobs.models import Attempt, Call, Outcome, Provider, State, Worker, uuid7
-from jobs.outcomes import End, from_error
+from jobs.paid import limits
+from jobs.queue.outcomes import End, from_error
 from tests.guides.painting import claim, paint
 
 GEMINI = "gemini:gemini-3.1-flash-image"
@@ -85,8 +86,8 @@ def fail(names, error):
 
 
 def provider_rows():
-    providers.find("painter")
-    providers.find(GEMINI)
+    limits.find("painter")
+    limits.find(GEMINI)
     Provider.objects.filter(name=GEMINI).update(
         price=Decimal("0.04"),
         daily_budget=25,
@@ -94,7 +95,7 @@ def provider_rows():
         spent_on=timezone.localdate(),
         faults=2,
     )
-    providers.pause(GEMINI, "429: quota exceeded", timezone.now() + timedelta(minutes=12))
+    limits.pause(GEMINI, "429: quota exceeded", timezone.now() + timedelta(minutes=12))
     job = SpotImageJob.objects.order_by("id").first()
     Call.objects.create(
         provider=GEMINI,

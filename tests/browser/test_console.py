@@ -12,9 +12,10 @@ from django.urls import reverse
 
 from guides import images
 from guides.models import SpotDetail, SpotImageJob
-from jobs import bulk, providers
+from jobs.console import actions
 from jobs.models import Attempt, Call, Provider, Status
-from jobs.worker import Worker
+from jobs.paid import limits
+from jobs.worker.loop import Worker
 from tests.browser.console import busy_night, log_in, new_worker
 from tests.browser.visitor import needs_chromium
 from tests.guides.conftest import save_guide
@@ -69,8 +70,8 @@ def test_many_are_requeued_after_a_preview(guide, visit):
 
 def test_a_long_action_goes_on_by_itself(guide, visit, monkeypatch):
     give_up("Gate", "Pond", "Fog")
-    monkeypatch.setattr(bulk.carry_out, "__defaults__", (None, 0.0))  # no time at all
-    monkeypatch.setattr(bulk._ids, "__defaults__", (1,))
+    monkeypatch.setattr(actions.carry_out, "__defaults__", (None, 0.0))  # no time at all
+    monkeypatch.setattr(actions._ids, "__defaults__", (1,))
     page = log_in(visit("/"), "operators")
     page.goto(f"{JOBS}?status__exact=failed")
 
@@ -84,7 +85,7 @@ def test_a_long_action_goes_on_by_itself(guide, visit, monkeypatch):
 
 
 def test_a_provider_is_paused_with_a_reason_and_resumed(guide, visit):
-    providers.find("painter")
+    limits.find("painter")
     page = log_in(visit("/"), "operators")
     page.goto(reverse("admin:jobs_provider_change", args=["painter"]))
 
@@ -165,7 +166,7 @@ def test_the_dashboard_renews_itself_and_nothing_moves(guide, visit, monkeypatch
     monkeypatch.delitem(admin.site._registry, Chore)
     page = log_in(visit("/", viewport={"width": 1280, "height": 400}))
     new_worker()
-    providers.find("painter")
+    limits.find("painter")
     page.goto("/admin/")
     page.evaluate("window.same = true; window.number = document.querySelector('.tc-failed b')")
     page.evaluate("window.chart = document.querySelector('canvas')")
@@ -187,18 +188,18 @@ def where(page):
 
 
 def test_no_button_becomes_another_under_the_finger(guide, visit):
-    providers.find("gemini")
-    providers.find("painter")
+    limits.find("gemini")
+    limits.find("painter")
     page = log_in(visit("/"), "operators")
     page.goto("/admin/")
     page.get_by_role("button", name="Pause painter").focus()
     page.evaluate("window.first = document.activeElement")
 
-    providers.find("another")  # before it: the rows below it move
+    limits.find("another")  # before it: the rows below it move
     Provider.objects.filter(name="gemini").delete()
     page.get_by_role("button", name="Pause another").wait_for(timeout=PATIENCE)
     stayed = page.evaluate("window.first === document.activeElement && window.first.innerText")
-    providers.pause("painter", "out of blue")
+    limits.pause("painter", "out of blue")
     page.get_by_role("button", name="Resume painter").wait_for(timeout=PATIENCE)
 
     assert stayed.split() == ["Pause", "painter"]

@@ -6,9 +6,10 @@ import pytest
 
 from guides import services
 from guides.models import Guide, SpotDetail, SpotImage, SpotImageJob
-from jobs import providers, queue
+from jobs import queue
 from jobs.models import Attempt, Outcome, Status
-from jobs.outcomes import End
+from jobs.paid import limits
+from jobs.queue.outcomes import End
 from tests.browser.test_pages import PATIENCE, WATCH_FOR_MOVES
 from tests.browser.visitor import needs_chromium
 from tests.guides.painting import claim, give_up, paint
@@ -147,7 +148,7 @@ def test_a_page_goes_on_when_the_server_is_back(guide, hurry, forgive):
 
 
 def test_a_page_says_what_is_known_of_a_pause(guide, visit):
-    providers.pause("painter", "out of blue")
+    limits.pause("painter", "out of blue")
 
     page = visit("/guides/kyoto/")
 

@@ -4,8 +4,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from guides.models import Guide, SpotDetail
-from jobs import providers
 from jobs.models import Provider
+from jobs.paid import limits
 from tests.browser.visitor import needs_chromium, sign_in
 from tests.guides.test_making import LINES
 
@@ -162,7 +162,7 @@ def test_going_back_to_save_again_makes_no_second_guide(author):
 
 
 def test_the_price_is_known_before_saving(author):
-    providers.find("painter")
+    limits.find("painter")
     Provider.objects.update(price="0.004")
     page = author()
 

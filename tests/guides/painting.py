@@ -4,10 +4,11 @@ import time
 from datetime import timedelta
 
 from guides.models import SpotImageJob
-from jobs import outcomes, queue
+from jobs import queue
 from jobs.errors import PermanentError
 from jobs.models import Outcome, Status
-from jobs.outcomes import End
+from jobs.queue import outcomes
+from jobs.queue.outcomes import End
 from jobs.run import Pulse, Run
 
 

@@ -9,8 +9,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from guides.models import Guide, SpotDetail, SpotImage, SpotImageJob
-from jobs import providers
 from jobs.models import Provider, Status
+from jobs.paid import limits
 from tests.guides.conftest import save_guide
 from tests.guides.painting import give_up, paint
 from tests.jobs.test_console_pages import EVIL, log_in
@@ -109,7 +109,7 @@ def new_picture(job):
 
 
 def test_a_new_picture_names_its_price_before_it_is_asked_for(operator, painted):
-    providers.find("painter")
+    limits.find("painter")
     Provider.objects.update(price=Decimal("0.04"))
     job = SpotImageJob.objects.get()
 
@@ -171,7 +171,7 @@ def test_what_can_not_be_written_down_is_not_done(operator, painted, monkeypatch
     def fail(*args):
         raise OperationalError("no space left")
 
-    monkeypatch.setattr("jobs.audit.note", fail)
+    monkeypatch.setattr("jobs.console.audit.note", fail)
     job = SpotImageJob.objects.get()
 
     with pytest.raises(OperationalError):

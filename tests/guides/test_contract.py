@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 from guides import api, incoming, limits, names, replies
 from guides.models import ImageStatus, SpotImageJob
 from guides.styles import PictureStyle
-from jobs.waiting import Reason
+from jobs.paid.waiting import Reason
 from tests.guides.conftest import save_guide
 from tests.guides.painting import claim, give_up, paint
 from tests.guides.schema import API, faults

@@ -9,8 +9,8 @@ from django.db.models.functions import Now
 from guides import estimates
 from guides.models import SpotImageJob
 from guides.status import GuideStatus, time_left
-from jobs import providers
 from jobs.models import Attempt, Provider, Worker
+from jobs.paid import limits
 from tests.guides.conftest import save_guide
 from tests.guides.painting import claim
 
@@ -157,7 +157,7 @@ def test_one_unknown_leaves_the_whole_unknown():
 
 
 def limit(**columns):
-    providers.find("painter")
+    limits.find("painter")
     Provider.objects.update(**columns)
 
 

@@ -12,8 +12,8 @@ from django.utils.html import escape
 
 from guides.forms import read_line
 from guides.models import Guide, SpotDetail, SpotImageJob
-from jobs import providers
 from jobs.models import Provider
+from jobs.paid import limits
 
 pytestmark = pytest.mark.django_db
 
@@ -36,7 +36,7 @@ def staff(client):
 @pytest.fixture
 def paid(settings):
     settings.IMAGE_PROVIDER, settings.GEMINI_MODEL = "gemini", "sketch"
-    return providers.find("gemini:sketch")
+    return limits.find("gemini:sketch")
 
 
 def plan_key(client):

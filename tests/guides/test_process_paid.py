@@ -7,8 +7,8 @@ import pytest
 from django.db.models import F
 
 from guides.models import SpotDetail, SpotImageJob
-from jobs import providers
 from jobs.models import Call, Provider
+from jobs.paid import limits
 from tests.guides.conftest import save_guide
 from tests.jobs.clients import answers
 from tests.jobs.clients.protocols import Service
@@ -65,10 +65,10 @@ def all_ready():
 
 # Where the worker dies, and how many answers are on the bill in the end.
 POINTS = {
-    "before the call": ("jobs.ledger.begin", DIE, 1),
-    "when the answer is there, before the put": ("jobs.answers.keep", DIE, 2),
-    "put in flight": ("jobs.storage.os.fsync", DIE, 2),
-    "stored, but that is not yet on record": ("jobs.answers._mark_stored", DIE, 1),
+    "before the call": ("jobs.paid.ledger.begin", DIE, 1),
+    "when the answer is there, before the put": ("jobs.paid.answers.keep", DIE, 2),
+    "put in flight": ("jobs.storage.folder.os.fsync", DIE, 2),
+    "stored, but that is not yet on record": ("jobs.paid.answers._mark_stored", DIE, 1),
     "before the picture is made": ("guides.images.make_picture", DIE, 1),
     "before the finish": ("jobs.queue.settle", DIE, 1),
     "finished, but nobody heard": ("jobs.queue.settle", f"real(*arguments, **options); {DIE}", 1),
@@ -174,7 +174,7 @@ class Clock:
     elapsed = timedelta(0)
 
     def skip_the_pause(self):
-        provider = providers.find(NAME)
+        provider = limits.find(NAME)
         if provider.is_paused:
             left = provider.paused_until - provider.now
             self.elapsed += left

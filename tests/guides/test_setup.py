@@ -28,7 +28,7 @@ def test_a_worker_without_its_key_names_the_variable(provider, variable, setting
 
 def test_a_worker_without_the_package_names_the_command(settings, monkeypatch):
     settings.IMAGE_PROVIDER, settings.GEMINI_API_KEY = "gemini", "key"
-    monkeypatch.setattr("jobs.clients.setup.find_spec", lambda name: None)
+    monkeypatch.setattr("jobs.paid.clients.setup.find_spec", lambda name: None)
 
     with pytest.raises(CommandError, match=r"pip install .*requirements-gemini\.txt"):
         call_command("runworker", drain=True)

@@ -7,8 +7,9 @@ from django.urls import reverse
 
 from guides import services
 from guides.models import Guide, ImageStatus, SpotDetail, SpotImageJob
-from jobs import queue, wakeup
+from jobs import queue
 from jobs.models import Status
+from jobs.queue import wakeup
 from tests.guides.conftest import save_guide
 from tests.guides.painting import claim, give_up, paint
 

@@ -6,8 +6,10 @@ import pytest
 from django.db.models.functions import Now
 
 from guides.models import SpotDetail, SpotImageJob
-from jobs import outcomes, providers, queue
+from jobs import queue
 from jobs.models import Provider, Status
+from jobs.paid import limits
+from jobs.queue import outcomes
 from tests.guides.conftest import save_guide
 from tests.guides.painting import claim, give_up
 
@@ -144,7 +146,7 @@ def test_who_is_tried_again_hears_when(ask):
 )
 def test_a_closed_provider_is_the_reason(ask, columns, reason):
     save_guide("Gate")
-    providers.find("painter")
+    limits.find("painter")
     Provider.objects.update(**columns)
 
     wait = spots_of(ask())["Gate"]["waits_for"]
@@ -224,7 +226,7 @@ def test_position_alone_is_no_change(ask):
 
 
 def pause():
-    providers.pause("painter", "lunch")
+    limits.pause("painter", "lunch")
 
 
 def claim_gate():

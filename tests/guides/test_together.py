@@ -3,9 +3,10 @@
 import pytest
 
 from guides.models import SpotDetail, SpotImage, SpotImageJob
-from jobs import outcomes, queue
+from jobs import queue
 from jobs.errors import LeaseLost, PermanentError, Snooze
-from jobs.worker import Worker
+from jobs.queue import outcomes
+from jobs.worker.loop import Worker
 from tests.guides.painting import claim, give_up, paint
 from tests.jobs.conftest import expire_lease, in_another_thread, make_due
 

@@ -5,9 +5,10 @@ import pytest
 from django.db import connection
 from django.db.models.functions import Now
 
-from jobs import outcomes, queue
+from jobs import queue
 from jobs.models import Outcome
-from jobs.outcomes import End
+from jobs.queue import outcomes
+from jobs.queue.outcomes import End
 from tests.testapp.models import Chore
 
 LEASE = timedelta(seconds=60)

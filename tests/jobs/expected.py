@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from jobs.models import ENDED, MAX_INTERRUPTIONS, Attempt, Outcome, Status
-from jobs.outcomes import End
+from jobs.queue.outcomes import End
 from tests.testapp.models import HookCall, Hooked
 
 HOOK_OF = {

@@ -3,9 +3,10 @@
 import time
 from decimal import Decimal
 
-from jobs import calls, providers, queue
-from jobs.clients import Answer
+from jobs import queue
 from jobs.models import Call, Provider
+from jobs.paid import calls, limits
+from jobs.paid.clients import Answer
 from jobs.run import Pulse, Run
 from tests.jobs.conftest import SimulatedWorker
 from tests.testapp.models import Order
@@ -21,7 +22,7 @@ def open_shop(**columns):
 
 
 def shop():
-    return providers.find(SHOP)
+    return limits.find(SHOP)
 
 
 def order(name="lamp", **columns):

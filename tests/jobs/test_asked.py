@@ -6,7 +6,7 @@ from jobs import queue
 from jobs.errors import PermanentError
 from jobs.models import Status
 from jobs.models import Worker as WorkerRow
-from jobs.worker import Worker
+from jobs.worker.loop import Worker
 from tests.jobs.conftest import new_chore
 from tests.testapp.models import Chore
 

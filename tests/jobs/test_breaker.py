@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.db.models.functions import Now
 
-from jobs import outcomes, providers, queue
+from jobs import queue
 from jobs.errors import (
     AnswerLost,
     GarbageAnswer,
@@ -14,6 +14,8 @@ from jobs.errors import (
     StorageUnavailable,
 )
 from jobs.models import Provider
+from jobs.paid import limits
+from jobs.queue import outcomes
 from tests.jobs.conftest import LEASE
 from tests.jobs.orders import SHOP, Sender, buy, claimed_run, open_shop, order, shop
 from tests.testapp.models import Order
@@ -27,7 +29,7 @@ def opened():
 
 
 def fault(error=None):
-    providers.note_fault(SHOP, error or ProviderUnavailable(reason="503"))
+    limits.note_fault(SHOP, error or ProviderUnavailable(reason="503"))
 
 
 def let_the_pause_end():
@@ -74,7 +76,7 @@ def test_faults_of_calls_under_way_belong_to_the_one_that_set_the_pause():
 
 
 def test_an_automatic_pause_does_not_shorten_an_operators():
-    providers.pause(SHOP, "maintenance", until=shop().now + timedelta(hours=2))
+    limits.pause(SHOP, "maintenance", until=shop().now + timedelta(hours=2))
 
     fault(ProviderUnavailable(retry_after=30))
 
@@ -130,7 +132,7 @@ def test_an_operators_fault_pauses_until_a_person_resumes():
 
 
 def test_what_an_operator_wrote_is_not_overwritten_by_a_fault():
-    providers.pause(SHOP, "the bill is due")
+    limits.pause(SHOP, "the bill is due")
 
     fault(ProviderUnavailable(retry_after=30, reason="429"))
 
@@ -138,7 +140,7 @@ def test_what_an_operator_wrote_is_not_overwritten_by_a_fault():
 
 
 def test_an_operators_own_reason_outlives_an_operators_fault():
-    providers.pause(SHOP, "the bill is due")
+    limits.pause(SHOP, "the bill is due")
 
     fault(OperatorsFault(reason="401"))
 

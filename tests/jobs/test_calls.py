@@ -9,9 +9,7 @@ from django.db import OperationalError
 from django.db.models.functions import Now
 from psycopg.errors import LockNotAvailable
 
-from jobs import answers, calls, ledger, providers, queue, storage
-from jobs.clients import Answer
-from jobs.crew import perform
+from jobs import queue, storage
 from jobs.errors import (
     AnswerGone,
     AnswerLost,
@@ -25,7 +23,10 @@ from jobs.errors import (
     Snooze,
 )
 from jobs.models import Call, Outcome, Provider, State, Worker
-from jobs.outcomes import End
+from jobs.paid import answers, calls, ledger, limits
+from jobs.paid.clients import Answer
+from jobs.queue.outcomes import End
+from jobs.worker.crew import perform
 from tests.jobs.conftest import expire_lease
 from tests.jobs.orders import (
     PAYLOAD,
@@ -328,14 +329,14 @@ def test_a_late_refusal_gives_back_what_an_unknown_call_had_booked():
 def test_money_is_corrected_once_however_often_the_write_is_repeated(monkeypatch):
     cost = Decimal("0.5")
     faults = [OperationalError("the commit's reply was lost")]
-    book = providers.book
+    book = limits.book
 
     def fail_once(*arguments):
         book(*arguments)
         if faults:
             raise faults.pop()
 
-    monkeypatch.setattr(providers, "book", fail_once)
+    monkeypatch.setattr(limits, "book", fail_once)
     monkeypatch.setattr(time, "sleep", lambda seconds: None)
     buy(claimed_run(), Sender(Answer(raw=b"picture", cost=cost)))
 

@@ -1,8 +1,7 @@
 from django.db import models
 from django.test.utils import isolate_apps
 
-from jobs import checks
-from jobs.models import Job
+from jobs.models import Job, checks
 from tests.testapp.models import Chore
 
 

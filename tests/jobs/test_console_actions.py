@@ -9,8 +9,10 @@ from django.db import OperationalError
 from django.db.models.functions import Now
 from django.urls import reverse
 
-from jobs import bulk, providers, queue
-from jobs.models import Call, Provider, Status
+from jobs import queue
+from jobs.console import actions
+from jobs.models import ENDED, Call, Provider, Status
+from jobs.paid import limits
 from tests.jobs.conftest import new_chore
 from tests.jobs.test_console_pages import log_in
 from tests.testapp.models import Chore, NoopJob
@@ -29,7 +31,7 @@ def in_state(status, *names):
     """Jobs that have got there, one way or another."""
     held = {"locked_at": Now(), "locked_by": "me", "lease_expires_at": Now()}
     columns = held if status == Status.PROCESSING else {}
-    finished_at = Now() if status in queue.ENDED else None
+    finished_at = Now() if status in ENDED else None
     jobs = [new_chore(name) for name in names]
     Chore.objects.with_ids([job.id for job in jobs]).update(
         status=status, finished_at=finished_at, **columns
@@ -122,7 +124,7 @@ def test_an_action_without_an_effect_is_not_written_down(operator):
 # Who may
 
 
-@pytest.mark.parametrize("action", sorted(bulk.ACTIONS))
+@pytest.mark.parametrize("action", sorted(actions.ACTIONS))
 def test_a_viewer_is_refused_even_if_the_request_is_made_by_hand(client, action):
     viewer = log_in(client, "viewers")
     [failed] = in_state(Status.FAILED, "a")
@@ -150,7 +152,7 @@ def test_who_may_requeue_may_not_therefore_delete(client):
     assert statuses() == {"sweep": "queued"}
 
 
-@pytest.mark.parametrize("action", sorted(bulk.ACTIONS))
+@pytest.mark.parametrize("action", sorted(actions.ACTIONS))
 def test_nothing_is_done_by_get(operator, action):
     [job] = in_state(Status.FAILED, "sweep")
 
@@ -264,8 +266,8 @@ def test_when_time_is_up_the_rest_goes_on_where_it_stopped(operator, monkeypatch
 
 
 def in_pieces(monkeypatch, size, seconds=0.0):
-    monkeypatch.setattr(bulk.carry_out, "__defaults__", (None, seconds))
-    monkeypatch.setattr(bulk._ids, "__defaults__", (size,))
+    monkeypatch.setattr(actions.carry_out, "__defaults__", (None, seconds))
+    monkeypatch.setattr(actions._ids, "__defaults__", (size,))
 
 
 def busy_at(monkeypatch, *numbers):
@@ -310,7 +312,9 @@ def test_who_fails_again_meanwhile_is_not_requeued_twice():
     """Else a cause that is not mended would keep the operator's page busy for ever."""
     first, _ = in_state(Status.FAILED, "a", "b")
 
-    result = bulk.carry_out(bulk.ACTIONS["requeue"], Chore.objects.all(), "me", after=first.id)
+    result = actions.carry_out(
+        actions.ACTIONS["requeue"], Chore.objects.all(), "me", after=first.id
+    )
 
     assert result.changed == 1
     assert statuses() == {"a": "failed", "b": "queued"}
@@ -319,7 +323,7 @@ def test_who_fails_again_meanwhile_is_not_requeued_twice():
 def test_the_preview_says_about_what_it_costs(operator, monkeypatch):
     """A stored answer is no discount: it may answer what was asked for an older picture."""
     monkeypatch.setattr(Chore, "provider_name", classmethod(lambda cls: "dear"))
-    providers.find("dear")
+    limits.find("dear")
     Provider.objects.update(price=Decimal("0.04"))
     jobs = in_state(Status.FAILED, *"abc")
     Call.objects.create(
@@ -356,17 +360,17 @@ def test_only_who_takes_no_money_costs_nothing(operator, monkeypatch, name, told
 
 
 def test_beyond_ten_thousand_nobody_counts(admin_client, monkeypatch):
-    monkeypatch.setattr("jobs.counting.MANY", 20)
+    monkeypatch.setattr("jobs.console.counting.MANY", 20)
     queue.enqueue(NoopJob() for _ in range(25))
 
-    numbers = bulk.preview(bulk.ACTIONS["cancel"], NoopJob.objects.all()).numbers
+    numbers = actions.preview(actions.ACTIONS["cancel"], NoopJob.objects.all()).numbers
 
     assert str(numbers[Status.QUEUED]) == "more than 20"
     assert int(numbers[Status.QUEUED]) == 21
 
 
 def test_a_list_says_that_there_are_more(admin_client, monkeypatch):
-    monkeypatch.setattr("jobs.counting.MANY", 3)
+    monkeypatch.setattr("jobs.console.counting.MANY", 3)
     monkeypatch.setattr("jobs.admin.base.ReadOnlyAdmin.list_per_page", 2)
     in_state(Status.FAILED, *"abcde")
 

@@ -10,9 +10,11 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db.models.functions import Now
 
-from jobs import bulk, counting, providers, queue
+from jobs import queue
+from jobs.console import actions, counting
 from jobs.errors import PermanentError
 from jobs.models import Provider, Status, Worker, uuid7
+from jobs.paid import limits
 from tests.jobs.test_console_actions import in_state, statuses
 from tests.testapp.models import Chore
 
@@ -118,7 +120,7 @@ def test_who_did_it_is_in_the_log():
 
 
 def test_pause_and_resume():
-    providers.find("dear")
+    limits.find("dear")
 
     assert run("pause", "dear", "--reason", "no money", "--dry-run")[1] == 0
     assert not Provider.objects.get().paused
@@ -134,7 +136,7 @@ def test_pause_and_resume():
 
 
 def test_a_shorter_pause_leaves_the_longer_one_and_says_so():
-    providers.find("dear")
+    limits.find("dear")
     run("pause", "dear", "--minutes", "60")
 
     text, code = run("pause", "dear", "--minutes", "5")
@@ -165,7 +167,7 @@ def test_what_makes_no_sense_is_refused(arguments):
 
 @pytest.mark.parametrize("minutes", ["-5", "0", "inf", "nan", "1e12"])
 def test_a_pause_has_a_length(minutes):
-    providers.find("dear")
+    limits.find("dear")
 
     text, code = run("pause", "dear", "--minutes", minutes)
 
@@ -182,7 +184,7 @@ def test_there_is_no_such_job():
 
 def test_what_nobody_put_a_name_to_was_done_by_the_command_line():
     in_state(Status.FAILED, "a")
-    providers.find("dear")
+    limits.find("dear")
     run("requeue", "--all", "--dry-run")
     assert not User.objects.exists()
 
@@ -208,7 +210,7 @@ def test_a_job_named_twice_is_one_job():
 def test_nobody_pretends_to_have_counted_more_than_many(monkeypatch):
     in_state(Status.FAILED, *"abc")
     monkeypatch.setattr(counting, "MANY", 2)
-    monkeypatch.setattr(bulk, "MANY", 2)
+    monkeypatch.setattr(actions, "MANY", 2)
 
     text, _ = run("requeue", "--all", "--dry-run")
     answer = as_data("requeue", "--all", "--dry-run")

@@ -11,9 +11,11 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from jobs import counting, figures, needs, providers
 from jobs.admin.failures import failure_lines
+from jobs.console import counting, figures, needs
+from jobs.db import clock
 from jobs.models import Attempt, Call, Outcome, Provider, Status, Worker, uuid7
+from jobs.paid import limits
 from tests.jobs.conftest import new_chore
 from tests.jobs.test_console_actions import in_state
 from tests.testapp.models import Chore
@@ -77,7 +79,7 @@ def test_an_unknown_outcome_needs_a_person_until_one_has_looked(alive):
 
 
 def test_a_paused_provider_needs_a_person(alive):
-    providers.pause("dear", "no money")
+    limits.pause("dear", "no money")
 
     [need] = needs.needs(needs.Situation.look())
 
@@ -93,7 +95,7 @@ def test_a_paused_provider_needs_a_person(alive):
     ],
 )
 def test_a_pause_that_passes_by_itself_needs_nobody(alive, pause, faults, found):
-    providers.find("dear")
+    limits.find("dear")
 
     Provider.objects.update(paused_until=Now() + pause, faults=faults)
 
@@ -172,7 +174,7 @@ def test_what_ended_lately_is_counted_by_outcome():
     attempt(timedelta(hours=5), outcome=Outcome.LOST)  # nobody knows what it would have been
     attempt(timedelta(hours=30))
 
-    hour, day = figures.flows(Chore, figures.clock())
+    hour, day = figures.flows(Chore, clock.now())
 
     assert (hour.succeeded, hour.failed, hour.failure_rate) == (1, 1, 0.5)
     assert (day.succeeded, day.failed) == (1, 2)
@@ -182,11 +184,11 @@ def test_what_ended_lately_is_counted_by_outcome():
 def test_there_is_no_rate_of_what_was_not_counted(monkeypatch):
     for outcome in (Outcome.SUCCEEDED, Outcome.SUCCEEDED, Outcome.SUCCEEDED, Outcome.FAILED):
         attempt(timedelta(0), outcome=outcome)
-    hour, _ = figures.flows(Chore, figures.clock())
+    hour, _ = figures.flows(Chore, clock.now())
     assert hour.failure_rate == 0.25
 
     monkeypatch.setattr(counting, "MANY", 2)
-    hour, _ = figures.flows(Chore, figures.clock())
+    hour, _ = figures.flows(Chore, clock.now())
 
     assert hour.failure_rate is None
 
@@ -213,7 +215,7 @@ def test_the_users_own_table_can_be_read_off():
         )
     attempt(timedelta(hours=2), seconds=21, generate=19_000)
 
-    timings = figures.timings(Chore, figures.clock())
+    timings = figures.timings(Chore, clock.now())
 
     hour = {timing.step: timing for timing in timings.hour}
     assert (hour["total"].number, round(hour["total"].mean)) == (20, 21_950)
@@ -255,7 +257,7 @@ def test_charts_and_timings_are_on_the_page(admin_client, alive):
 
 
 def test_nothing_is_sent_again_while_nothing_changes(admin_client, alive):
-    providers.find("dear")  # with a button, and so with a token
+    limits.find("dear")  # with a button, and so with a token
     url = reverse("console")
     etag = admin_client.get(url)["ETag"]
 
@@ -277,7 +279,7 @@ def test_the_number_of_queries_does_not_depend_on_what_there_is(admin_client, al
     in_state(Status.FAILED, *"bcdefgh")
     for number in range(20):
         attempt(timedelta(minutes=number))
-        providers.find(f"p{number}")
+        limits.find(f"p{number}")
         new_chore(f"queued {number}")
 
     with CaptureQueriesContext(connection) as many:
@@ -288,13 +290,13 @@ def test_the_number_of_queries_does_not_depend_on_what_there_is(admin_client, al
 
 def test_every_row_and_button_has_a_key_of_its_own(admin_client, alive):
     """The script matches by it, so that no button becomes another under a finger."""
-    providers.find("dear")
+    limits.find("dear")
     url = reverse("console")
 
     assert 'data-key="dear"' in admin_client.get(url).text
     assert 'data-key="w"' in admin_client.get(url).text
     assert 'data-key="dear pause"' in admin_client.get(url).text
-    providers.pause("dear", "no money")
+    limits.pause("dear", "no money")
 
     assert 'data-key="dear resume"' in admin_client.get(url).text
 

@@ -10,10 +10,11 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import escape
 
-from jobs import audit, providers
 from jobs.admin import timeline
 from jobs.admin.workers import WorkerAdmin
+from jobs.console import audit
 from jobs.models import Attempt, Call, Outcome, Provider, Status, Worker
+from jobs.paid import limits
 from tests.jobs.conftest import new_chore
 from tests.testapp.models import Chore
 
@@ -191,7 +192,7 @@ def test_nothing_is_found_by_a_nul(admin_client, name):
 
 @pytest.mark.parametrize("name", ["provider", "state__exact"])
 def test_no_call_is_found_by_a_nul(admin_client, name):
-    providers.find("dear")  # there is a choice, and so a filter
+    limits.find("dear")  # there is a choice, and so a filter
 
     assert admin_client.get(f"/admin/jobs/call/?{name}=%00").status_code == 404
 
@@ -199,7 +200,7 @@ def test_no_call_is_found_by_a_nul(admin_client, name):
 def test_the_page_of_a_job_says_why_its_provider_is_paused(admin_client, monkeypatch):
     job = new_chore("a")
     monkeypatch.setattr(Chore, "provider_name", classmethod(lambda cls: "dear"))
-    providers.pause("dear", EVIL)
+    limits.pause("dear", EVIL)
 
     page = admin_client.get(f"{CHORES}{job.id}/change/").text
 

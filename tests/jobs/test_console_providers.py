@@ -10,9 +10,9 @@ from django.db import OperationalError
 from django.db.models.functions import Now
 from django.urls import reverse
 
-from jobs import ledger, providers
 from jobs.errors import OutcomeUnknown
 from jobs.models import Call, Provider, Worker
+from jobs.paid import ledger, limits
 from tests.jobs.test_console_pages import log_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -27,7 +27,7 @@ MONEY = {"price": "0", "daily_budget": ""}
 
 @pytest.fixture
 def provider():
-    return providers.find(NAME)
+    return limits.find(NAME)
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ def break_the_log(monkeypatch):
     def fail(*args):
         raise OperationalError("no space left")
 
-    monkeypatch.setattr("jobs.audit.note", fail)
+    monkeypatch.setattr("jobs.console.audit.note", fail)
 
 
 # Limits and money
@@ -287,7 +287,7 @@ def test_who_requeues_the_job_has_seen_its_calls(db):
 @pytest.mark.parametrize(("seconds", "marked"), [(60.0, 5), (-1.0, 0)])
 def test_many_calls_are_marked_in_pieces_and_counted(operator, monkeypatch, seconds, marked):
     monkeypatch.setattr("jobs.queue.CHUNK", 2)
-    monkeypatch.setattr("jobs.bulk.SECONDS", seconds)
+    monkeypatch.setattr("jobs.console.actions.SECONDS", seconds)
     calls = [new_call(state="unknown") for _ in range(5)]
     url = reverse("admin:jobs_call_changelist")
 

@@ -7,7 +7,7 @@ from django.db import IntegrityError
 from jobs import queue
 from jobs.errors import PermanentError
 from jobs.models import Attempt, Outcome, Status
-from jobs.outcomes import End
+from jobs.queue.outcomes import End
 from tests.testapp.models import HookCall, Hooked
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -5,9 +5,10 @@ import time
 import pytest
 from django.db import OperationalError
 
-from jobs import answers, calls, storage
+from jobs import storage
 from jobs.errors import AnswerLost, StorageRefused, StorageUnavailable
 from jobs.models import Call
+from jobs.paid import answers, calls
 from jobs.run import LONGEST_WRITE
 from tests.jobs.orders import Sender, buy, claimed_run, open_shop, shop, states
 

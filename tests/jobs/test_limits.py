@@ -13,10 +13,11 @@ from django.db.models.functions import Now
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs import providers, queue
+from jobs import queue
 from jobs.errors import NoRoom
 from jobs.models import Call, Outcome, Provider
-from jobs.outcomes import End
+from jobs.paid import limits
+from jobs.queue.outcomes import End
 from tests.jobs.conftest import LEASE
 from tests.jobs.orders import SHOP, Sender, buy, claimed_run, open_shop, order, run_of, shop
 from tests.testapp.models import Chore, Order
@@ -57,7 +58,7 @@ def test_a_provider_appears_when_it_is_first_used_with_modest_limits():
 
 
 def test_the_painter_is_not_limited():
-    assert providers.find("painter").requests_per_minute is None
+    assert limits.find("painter").requests_per_minute is None
 
 
 def test_a_row_of_plain_sql_with_a_name_is_a_good_provider():
@@ -191,7 +192,7 @@ def test_a_call_waits_for_a_token_that_is_a_moment_away():
 def test_a_pause_set_after_the_claim_stops_the_call():
     open_shop()
     run = claimed_run()
-    providers.pause(SHOP, "the bill is due")
+    limits.pause(SHOP, "the bill is due")
 
     with pytest.raises(NoRoom, match="the bill is due"):
         buy(run)
@@ -199,8 +200,8 @@ def test_a_pause_set_after_the_claim_stops_the_call():
 
 def test_a_resumed_provider_sells_again():
     open_shop()
-    providers.pause(SHOP, "the bill is due")
-    providers.resume(SHOP)
+    limits.pause(SHOP, "the bill is due")
+    limits.resume(SHOP)
 
     assert buy(claimed_run()).raw == b"picture"
 
@@ -265,7 +266,7 @@ def test_no_minute_ever_has_more_calls_than_rate_and_burst(rate, burst, steps):
         provider.now = now
         while True:
             try:
-                providers.take(provider)
+                limits.take(provider)
             except NoRoom:
                 break
             calls.append(now)

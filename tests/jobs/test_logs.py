@@ -3,7 +3,7 @@ import logging
 
 import pytest
 
-from jobs import logs
+from jobs.worker import logs
 from tests.testapp.models import Chore
 
 log = logging.getLogger("some.library")

@@ -5,8 +5,8 @@ from itertools import product
 import pytest
 from django.db.models.functions import Now
 
-from jobs import queue
 from jobs.models import ENDED, Status
+from jobs.queue import moves
 from tests.testapp.models import Chore
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -30,7 +30,7 @@ ALLOWED = {
 def test_every_pair_of_states(chore, origin, target):
     put_into(chore, origin)
 
-    moved = queue._move(Chore.objects.all(), Status(target), **(held_if(target)))
+    moved = moves._move(Chore.objects.all(), Status(target), **(held_if(target)))
 
     assert moved == ((origin, target) in ALLOWED)
     assert Chore.objects.get().status == (target if moved else origin)

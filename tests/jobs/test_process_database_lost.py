@@ -3,7 +3,7 @@ import time
 import pytest
 from django.db import connection
 
-from jobs.heartbeat import BLOCKED
+from jobs.worker.heartbeat import BLOCKED
 from tests.jobs import processes
 from tests.jobs.processes import (
     LEASE,

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs import outcomes, retries
 from jobs.errors import ProviderUnavailable, Snooze
+from jobs.queue import outcomes, retries
 from tests.testapp.models import Chore, NoopJob
 
 

@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import Group, Permission
 from django.core.management import call_command
 
-from jobs.roles import OPERATORS, VIEWERS
+from jobs.console.groups import OPERATORS, VIEWERS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

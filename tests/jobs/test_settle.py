@@ -4,10 +4,11 @@ import pytest
 from django.db import DataError, OperationalError, connections, transaction
 from django.db.models.functions import Now
 
-from jobs import history, queue
+from jobs import queue
 from jobs.errors import Cancel, LeaseLost, PermanentError, ProviderUnavailable, Snooze
 from jobs.models import Attempt, Outcome, Status
-from jobs.outcomes import End
+from jobs.queue import history
+from jobs.queue.outcomes import End
 from tests.jobs.conftest import expire_lease, in_another_thread, make_due, new_chore
 from tests.testapp.models import Chore, Effect
 

@@ -27,10 +27,11 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from jobs import outcomes, queue, retries
+from jobs import queue
 from jobs.errors import Cancel, LeaseLost, PermanentError, ProviderUnavailable, Snooze, TimedOut
 from jobs.models import ENDED, Attempt, Job, Outcome, Status
-from jobs.outcomes import End
+from jobs.queue import moves, outcomes, retries
+from jobs.queue.outcomes import End
 from tests.jobs.expected import (
     Change,
     change_by,
@@ -119,7 +120,7 @@ def losing(moment):
 
 def ends_meant_by(act, *arguments):
     """What a rescuer, or a person, saw and is about to write."""
-    with mock.patch.object(queue, "settle", return_value=[]) as settle:
+    with mock.patch.object(moves, "settle", return_value=[]) as settle:
         act(*arguments)
     return [(call.args[0], call.kwargs["expected"]) for call in settle.call_args_list]
 

@@ -6,9 +6,10 @@ from decimal import Decimal
 import pytest
 from django.db.models.functions import Now
 
-from jobs import providers, queue
+from jobs import queue
 from jobs.errors import ProviderUnavailable
-from jobs.waiting import Reason, Wait, waits_for
+from jobs.paid import limits
+from jobs.paid.waiting import Reason, Wait, waits_for
 from tests.jobs.conftest import LEASE, new_chore
 from tests.jobs.orders import SHOP, buy, claimed_run, open_shop, order, shop
 from tests.testapp.models import Order
@@ -17,7 +18,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 
 def reason(job):
-    wait = waits_for(job, providers.find(SHOP))
+    wait = waits_for(job, limits.find(SHOP))
     return wait and wait.reason
 
 
@@ -43,17 +44,17 @@ def test_a_paused_provider_and_until_when():
     open_shop()
     job = order()
 
-    providers.pause(SHOP, "why not", until=until)
+    limits.pause(SHOP, "why not", until=until)
     assert waits_for(job, shop()) == Wait(Reason.PAUSED, until, "why not")
 
-    providers.pause(SHOP, "the bill is due")
+    limits.pause(SHOP, "the bill is due")
     assert waits_for(job, shop()) == Wait(Reason.PAUSED, None, "the bill is due")
 
 
 def test_the_pause_that_made_it_wait_rather_than_its_next_try():
     open_shop()
     later = order(run_after=Now() + timedelta(minutes=1))
-    providers.note_fault(SHOP, ProviderUnavailable(retry_after=50, reason="429"))
+    limits.note_fault(SHOP, ProviderUnavailable(retry_after=50, reason="429"))
 
     assert reason(later) == Reason.PAUSED
 

@@ -3,8 +3,9 @@ import time
 import pytest
 from django.db import OperationalError, connection, transaction
 
-from jobs import queue, wakeup
-from jobs.wakeup import Listener
+from jobs import queue
+from jobs.queue import wakeup
+from jobs.queue.wakeup import Listener
 from tests.testapp.models import NoopJob
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres]

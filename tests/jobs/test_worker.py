@@ -9,11 +9,12 @@ from django.db import connection
 from django.db.models import Max, Min
 from django.db.models.functions import Now
 
-from jobs import look, queue
+from jobs import queue
 from jobs.models import Attempt, Status
 from jobs.models import Worker as WorkerRow
 from jobs.run import Run
-from jobs.worker import Worker
+from jobs.worker import survey
+from jobs.worker.loop import Worker
 from tests.jobs.conftest import expire_lease, new_chore
 from tests.jobs.orders import open_shop, order
 from tests.testapp.models import Chore, Effect, Hooked, NoopJob, Order
@@ -308,7 +309,7 @@ def test_an_idle_look_reads_nothing_of_later_jobs():
 
     seen = []
     with connection.execute_wrapper(lambda run, *query: (seen.append(query[:2]), run(*query))[1]):
-        look.ask([NoopJob], worker.name)
+        survey.ask([NoopJob], worker.name)
     statement, parameters = seen[-1]
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS) {statement}", parameters)

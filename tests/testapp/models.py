@@ -8,10 +8,10 @@ from datetime import timedelta
 
 from django.db import models
 
-from jobs import calls
-from jobs.clients import Answer
 from jobs.errors import Cancel, PermanentError, ProviderUnavailable, Snooze
 from jobs.models import Job
+from jobs.paid import calls
+from jobs.paid.clients import Answer
 
 
 class NoopJob(Job):

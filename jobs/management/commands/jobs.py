@@ -9,7 +9,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
-from jobs import audit, report
+from jobs.console import audit, cli
 
 EPILOG = "Exit codes: 0 done, or all is well; 1 something needs a person, or was left; 2 misused."
 
@@ -38,7 +38,7 @@ class Command(BaseCommand):
     def handle(self, *, does: str, **options: Any) -> None:
         if "by" in options:
             options["by"] = person(options["by"], dry_run=options["dry_run"])
-        answer = report.ANSWERS[does](**options)
+        answer = cli.ANSWERS[does](**options)
         if options["json"]:
             self.stdout.write(json.dumps(answer.data, indent=2, default=str))
         else:

@@ -9,9 +9,9 @@ from typing import Any
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import BaseCommand, CommandError
 
-from jobs import database
+from jobs.db import sessions
 from jobs.models import Job, job_models
-from jobs.worker import Worker
+from jobs.worker.loop import Worker
 
 SHORTEST_LEASE = 2
 
@@ -55,8 +55,8 @@ class Command(BaseCommand):
         )
         signal.signal(signal.SIGTERM, worker.stop)
         signal.signal(signal.SIGINT, worker.stop)
-        database.share_pool()
-        database.own_connection()
+        sessions.share_pool()
+        sessions.own_connection()
         # What was loaded so far is never garbage: don't look through it again and again.
         gc.freeze()
         gc.set_threshold(10_000)

@@ -1,7 +1,7 @@
 import pytest
 
-from jobs.clients.gemini import Gemini
-from jobs.clients.openai import OpenAI
+from jobs.paid.clients.gemini import Gemini
+from jobs.paid.clients.openai import OpenAI
 from tests.jobs.clients.protocols import Service, import_sdks
 
 KEY = "sk-very-secret-0123456789"

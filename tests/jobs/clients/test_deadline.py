@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import httpx2
 import pytest
 
-from jobs.clients import http
 from jobs.errors import AnswerLost, ProviderUnavailable
+from jobs.paid.clients import http
 from tests.jobs.clients import answers
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from jobs.clients.gemini import Gemini
-from jobs.clients.openai import OpenAI
 from jobs.errors import GarbageAnswer
+from jobs.paid.clients.gemini import Gemini
+from jobs.paid.clients.openai import OpenAI
 from tests.jobs.clients import answers
 from tests.jobs.clients.conftest import KEY
 

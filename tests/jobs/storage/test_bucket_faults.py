@@ -5,9 +5,9 @@ import traceback
 
 import pytest
 
-from jobs import storage
 from jobs.errors import StorageRefused, StorageUnavailable
 from jobs.storage import Bucket
+from jobs.storage import bucket as storage
 from tests.jobs.storage.servers import SECRET, Withheld, credentials
 
 NAME = "calls/abc/1"

@@ -1,0 +1,1 @@
+"""What operators see and do, for the admin and for `manage.py jobs` alike."""

@@ -1,0 +1,239 @@
+"""What people do to many jobs at once: first what would happen, then a bounded piece of it."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django.contrib.admin.models import CHANGE, DELETION
+from django.db import Error
+from django.db.models import QuerySet
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
+
+from jobs import queue
+from jobs.console import audit, counting
+from jobs.console.counting import MANY, Number
+from jobs.db import clock, sessions
+from jobs.models import ENDED, Job, Status
+from jobs.paid import limits
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrPromise
+
+Jobs = QuerySet[Any]
+Move = Callable[[Jobs, object, queue.Note], tuple[int, int]]
+
+SECONDS = 5.0  # of work per request; far below any server's patience
+NOT_SUCCEEDED = (Status.FAILED, Status.CANCELED)
+
+
+@dataclass(frozen=True)
+class Action:
+    """Something to do to jobs that are in one of these states; others are left alone."""
+
+    name: str
+    title: "StrPromise"
+    done: "StrPromise"
+    logged: str
+    origins: tuple[Status, ...]
+    move: Move
+    permission: str = "change"
+    flag: int = CHANGE
+    pays: bool = False
+    for_one: "StrPromise | None" = None  # the title on a button of one job, if it is another
+
+    @property
+    def button(self) -> "StrPromise":
+        return self.for_one or self.title
+
+    @property
+    def moment(self) -> str:
+        """The column that tells since when a job could be taken by this action."""
+        return "finished_at" if set(self.origins) <= set(ENDED) else "created_at"
+
+
+def _requeue(origins: tuple[Status, ...], *, first: bool = False) -> Move:
+    def move(jobs: Jobs, by: object, note: queue.Note) -> tuple[int, int]:
+        return queue.requeue(jobs, by, origins=origins, first=first, note=note)
+
+    return move
+
+
+def _cancel(jobs: Jobs, by: object, note: queue.Note) -> tuple[int, int]:
+    return queue.cancel(jobs, f"Canceled by {by}.", by, note)
+
+
+def _delete(jobs: Jobs, by: object, note: queue.Note) -> tuple[int, int]:
+    with sessions.short_transaction():
+        ended = jobs.filter(status__in=ENDED)
+        rows = list(ended.order_by("id").select_for_update())
+        note(rows)
+        jobs.model.objects.with_ids([row.id for row in rows]).delete()
+    return len(rows), 0
+
+
+ACTIONS = {
+    action.name: action
+    for action in (
+        Action(
+            "requeue",
+            _("Requeue"),
+            _("Jobs queued again: %s."),
+            gettext_noop("Requeued."),
+            NOT_SUCCEEDED,
+            _requeue(NOT_SUCCEEDED),
+            pays=True,
+        ),
+        Action(
+            "requeue_first",
+            _("Requeue first in line"),
+            _("Jobs queued again, first in line: %s."),
+            gettext_noop("Requeued first in line."),
+            NOT_SUCCEEDED,
+            _requeue(NOT_SUCCEEDED, first=True),
+            pays=True,
+        ),
+        Action(
+            "rerun",
+            _("Run again those that have succeeded"),
+            _("Succeeded jobs queued again: %s."),
+            gettext_noop("Run again although it had succeeded."),
+            (Status.SUCCEEDED,),
+            _requeue((Status.SUCCEEDED,)),
+            pays=True,
+            for_one=_("Run again although it succeeded"),
+        ),
+        Action(
+            "cancel",
+            _("Cancel"),
+            _("Jobs canceled: %s."),
+            gettext_noop("Canceled."),
+            (Status.QUEUED, Status.PROCESSING),
+            _cancel,
+        ),
+        Action(
+            "remove",
+            _("Delete those that have ended"),
+            _("Jobs deleted: %s."),
+            gettext_noop("Deleted."),
+            ENDED,
+            _delete,
+            permission="delete",
+            flag=DELETION,
+            for_one=_("Delete"),
+        ),
+    )
+}
+
+
+# Before
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What an action would do, and what it may cost."""
+
+    action: Action
+    numbers: dict[Status, Number]
+    before: datetime  # by the database's clock; who gets there later was not shown
+    provider: str | None = None  # None: nobody is asked
+    price: Decimal | None = None  # of one call
+
+    @property
+    def changed(self) -> Number:
+        return Number(sum(int(self.numbers[status]) for status in self.action.origins))
+
+    @property
+    def left(self) -> list[tuple[Status, Number]]:
+        """How many are left alone, and in which state."""
+        return [
+            (status, number)
+            for status, number in self.numbers.items()
+            if number and status not in self.action.origins
+        ]
+
+    @property
+    def left_alone(self) -> list[tuple[str, Number]]:
+        return [(str(status.label), number) for status, number in self.left]
+
+    @property
+    def cost(self) -> Decimal | None:
+        """About what it costs: a call at today's price for each of those that were counted.
+
+        A stored answer makes it less, if it answers what would be asked now; retries make it more.
+        """
+        return None if self.price is None else self.price * min(self.changed, MANY)
+
+    @property
+    def is_free(self) -> bool:
+        """Whether its provider takes no money; a price of 0 may only not have been set."""
+        return self.provider in limits.UNLIMITED
+
+
+def preview(action: Action, jobs: Jobs) -> Preview:
+    """Count what an action on these jobs would change, reading a bounded number of rows."""
+    before = clock.now()  # first: rather one too many is shown than one too many taken
+    numbers = counting.counts({status: jobs.filter(status=status) for status in Status})
+    provider = jobs.model.provider_name() if action.pays else None
+    price = limits.find(provider).price if provider else None
+    return Preview(action, numbers, before, provider, price)
+
+
+# Now
+
+
+@dataclass(frozen=True)
+class Result:
+    """How many were changed; `last` is where to go on, if it stopped before the end."""
+
+    changed: int
+    last: UUID | None = None
+
+
+def carry_out(
+    action: Action,
+    jobs: Jobs,
+    by: object,
+    after: UUID | None = None,
+    seconds: float = SECONDS,
+    *,
+    before: datetime | None = None,
+) -> Result:
+    """Change them chunk by chunk, in the order of their ids, until all are or time is up.
+
+    With `before` only those that could be taken at that moment: what a person was shown. A
+    passing fault of the database ends it early, or is raised if nothing was done yet.
+    """
+    model: type[Job] = jobs.model
+    give_up_at = time.monotonic() + seconds
+    movable = jobs.filter(status__in=action.origins).order_by("id")
+    if before:
+        movable = movable.filter(**{f"{action.moment}__lte": before})
+    changed = 0
+    last = None
+
+    def note(moved: list[Any]) -> None:
+        audit.note(by, moved, action.logged, action.flag)
+
+    try:
+        while ids := _ids(movable, after):
+            some, _left = action.move(model.objects.with_ids(ids), by, note)
+            changed += some
+            last = after = ids[-1]
+            if time.monotonic() > give_up_at and _ids(movable, after, 1):
+                return Result(changed, last)
+    except Error as error:
+        if last is None or not sessions.is_passing(error):
+            raise
+        return Result(changed, last)
+    return Result(changed)
+
+
+def _ids(jobs: Jobs, after: UUID | None, most: int = queue.CHUNK) -> list[UUID]:
+    if after:
+        jobs = jobs.filter(id__gt=after)
+    return list(jobs.values_list("id", flat=True)[:most])

@@ -1,0 +1,291 @@
+"""The answers of `manage.py jobs`: each as lines for people and as data for scripts."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django.core.management.base import CommandError
+from django.db import transaction
+from django.db.models import QuerySet
+
+from jobs.console import actions, audit, counting, needs
+from jobs.console.counting import MANY, Number
+from jobs.db import clock
+from jobs.models import Attempt, Call, Job, Provider, Status, job_models
+from jobs.paid import limits, waiting
+
+LONGEST_PAUSE = 366 * 24 * 60  # minutes
+
+
+@dataclass
+class Answer:
+    data: Any
+    lines: list[str] = field(default_factory=list)
+    is_well: bool = True
+
+
+# What is
+
+
+def status(**_: Any) -> Answer:
+    """How many are where, and what needs a person; not well if anything does."""
+    situation = needs.Situation.look()
+    found = needs.needs(situation)
+    counts = {
+        model._meta.label: {status.value: int(number) for status, number in numbers.items()}
+        for model, numbers in situation.statuses.items()
+    }
+    lines = [
+        f"{model._meta.label}: "
+        + ", ".join(f"{number} {status.value}" for status, number in numbers.items())
+        for model, numbers in situation.statuses.items()
+    ]
+    alive = situation.fleet.alive
+    lines += [f"workers alive: {alive}", *(f"! {need.text}" for need in found)]
+    data = {
+        "needs": [{"kind": need.kind, "text": need.text} for need in found],
+        "jobs": counts,  # no further than 10,001
+        "workers": int(alive),
+        "oldest_due": {model._meta.label: when for model, when in situation.oldest.items()},
+    }
+    return Answer(data, lines, is_well=not found)
+
+
+def listing(*, limit: int, **selection: Any) -> Answer:
+    """The newest jobs of a selection."""
+    rows = [
+        _short(job)
+        for jobs in _selected(**selection)
+        for job in jobs.order_by("-id")[: max(0, min(limit, MANY))]
+    ]
+    rows.sort(key=lambda row: str(row["id"]), reverse=True)
+    rows = rows[:limit]
+    lines = [
+        f"{row['id']}  {row['status']:10}  {row['error_kind'] or '':16}  {row['job']}"
+        for row in rows
+    ]
+    return Answer(rows, lines)
+
+
+def _short(job: Job) -> dict[str, Any]:
+    return {
+        "id": str(job.id),
+        "kind": job._meta.label,
+        "job": str(job),
+        "status": job.status,
+        "attempts": job.attempts,
+        "error_kind": job.error_kind,
+    }
+
+
+def show(*, id: str, **_: Any) -> Answer:
+    """One job, with what happened to it and what it waits for."""
+    job = _find(id)
+    name = job.provider_name()
+    wait = waiting.waits_for(job, limits.find(name) if name else None)
+    attempts = Attempt.objects.filter(job_id=job.id).order_by("epoch")[:100]
+    calls = Call.objects.filter(job_id=job.id).order_by("started_at")[:100]
+    data = {
+        **_short(job),
+        "waits_for": wait.text if wait else None,
+        "held_by": job.locked_by,
+        "last_error": job.last_error,
+        "history": [
+            {
+                "epoch": each.epoch,
+                "outcome": each.outcome,
+                "worker": each.worker,
+                "started_at": each.started_at,
+                "ended_at": each.ended_at,
+                "error": each.error,
+                "milliseconds": each.steps or {},
+            }
+            for each in attempts
+        ],
+        "calls": [
+            {"provider": call.provider, "state": call.state, "cost": call.cost, "error": call.error}
+            for call in calls
+        ],
+    }
+    return Answer(data, list(_described(data)))
+
+
+def _described(data: dict[str, Any]) -> Iterator[str]:
+    yield f"{data['job']} ({data['kind']} {data['id']}): {data['status']}"
+    for title in ("waits_for", "held_by", "last_error"):
+        if data[title]:
+            yield f"{title.replace('_', ' ')}: {data[title]}"
+    for each in data["history"]:
+        seconds = (each["ended_at"] - each["started_at"]).total_seconds()
+        steps = " ".join(f"{step} {ms} ms" for step, ms in each["milliseconds"].items())
+        yield f"  {each['started_at']:%Y-%m-%d %H:%M:%S} {each['outcome']} {seconds:.1f} s {steps}"
+    for call in data["calls"]:
+        yield f"  {call['provider']}: {call['state']}, cost {call['cost']} {call['error']}"
+
+
+# What is asked for
+
+
+def requeue(*, first: bool, **options: Any) -> Answer:
+    return _act("requeue_first" if first else "requeue", **options)
+
+
+def cancel(**options: Any) -> Answer:
+    return _act("cancel", **options)
+
+
+def _act(name: str, *, by: object, dry_run: bool, ids: list[str], **selection: Any) -> Answer:
+    """Do it to all that are selected, however long that takes; not well if a named one was left."""
+    action = actions.ACTIONS[name]
+    wanted = {_uuid(id) for id in ids}
+    changed = 0
+    foreseen = left = Number(0)
+    cost = Decimal(0)
+    is_priced = True
+    for jobs in _selected(ids=ids, **selection):
+        preview = actions.preview(action, jobs)
+        foreseen += preview.changed
+        left += sum(int(number) for _, number in preview.left_alone)
+        cost += preview.cost or 0
+        is_priced &= bool(preview.price) or preview.provider is None or preview.is_free
+        if dry_run:
+            continue
+        done = _carry_out_all(action, jobs, by)
+        changed += done
+        if done > 1:
+            audit.note_many(by, jobs.model, done, action.logged)
+    if dry_run:
+        changed = foreseen
+    # Nobody knows what more than 10,000 cost, or those of a provider without a price.
+    known_cost = f"{cost:.2f}" if is_priced and foreseen.is_exact else None
+    data = {
+        "action": name,
+        "changed": _counted(changed),
+        "left_alone": _counted(left),
+        "dry_run": dry_run,
+        "exact": foreseen.is_exact and left.is_exact,
+        "cost_about": known_cost,
+    }
+    verb = "would change" if dry_run else "changed"
+    price = f"cost about {known_cost}" if known_cost is not None else "cost not known"
+    lines = [f"{name}: {verb} {changed}, left alone {left}, {price}"]
+    return Answer(data, lines, is_well=not ids or changed == len(wanted))
+
+
+def _counted(number: int) -> int:
+    """As far as somebody has counted; what was changed is always counted."""
+    return min(number, counting.MANY) if isinstance(number, Number) else number
+
+
+def _carry_out_all(action: actions.Action, jobs: QuerySet[Any], by: object) -> int:
+    result = actions.carry_out(action, jobs, by)
+    changed = result.changed
+    while result.last:
+        result = actions.carry_out(action, jobs, by, result.last)
+        changed += result.changed
+    return changed
+
+
+def pause(
+    *, provider: str, reason: str, minutes: float | None, by: object, dry_run: bool, **_: Any
+) -> Answer:
+    row = _provider(provider)
+    if minutes is not None and not 0 < minutes <= LONGEST_PAUSE:
+        raise misused(f"--minutes {minutes:g}: more than 0, and at most {LONGEST_PAUSE} (a year).")
+    until = None if minutes is None else clock.now() + timedelta(minutes=minutes)
+    reason = reason or f"Paused by {by}."
+    is_new = True
+    if not dry_run:
+        with transaction.atomic():
+            is_new = limits.pause(row.name, reason, until, by=by)
+            if is_new:
+                audit.note(by, [row], f"Paused until {until or 'resumed'}: {reason}")
+    data = {"provider": row.name, "paused": True, "changed": is_new and not dry_run}
+    end = f"paused until {until:%Y-%m-%d %H:%M:%S %Z}" if until else "paused until resumed"
+    line = f"{row.name}: {end if is_new else 'left alone, it is paused for longer already'}"
+    return Answer({**data, "until": until if is_new else None, "dry_run": dry_run}, [line], is_new)
+
+
+def resume(*, provider: str, by: object, dry_run: bool, **_: Any) -> Answer:
+    row = _provider(provider)
+    if not dry_run:
+        with transaction.atomic():
+            limits.resume(row.name, by=by)
+            audit.note(by, [row], "Resumed.")
+    data = {"provider": row.name, "paused": False, "dry_run": dry_run}
+    return Answer(data, [f"{row.name}: open"])
+
+
+# Which
+
+
+def _selected(
+    *,
+    ids: list[str] | None = None,
+    kind: str | None = None,
+    status: str | None = None,
+    error_kind: str | None = None,
+    all: bool = True,
+    **_: Any,
+) -> list[QuerySet[Any]]:
+    """Of each kind of job those that are meant; refuses to take silence for "all"."""
+    if not (ids or kind or status or error_kind or all):
+        raise misused("Name jobs, or say which: --kind, --status, --error-kind or --all.")
+    if status and status not in Status.values:
+        raise misused(f"--status {status}: known are {', '.join(Status.values)}.")
+    chosen: list[QuerySet[Any]] = [model.objects.all() for model in _models(kind)]
+    if ids:
+        wanted = [_uuid(id) for id in ids]
+        chosen = [jobs.filter(id__in=wanted) for jobs in chosen]
+    if status:
+        chosen = [jobs.filter(status=status) for jobs in chosen]
+    if error_kind:
+        chosen = [jobs.filter(status=Status.FAILED, error_kind=error_kind) for jobs in chosen]
+    return chosen
+
+
+def _models(kind: str | None) -> list[type[Job]]:
+    known = {model._meta.label: model for model in job_models()}
+    if kind and kind not in known:
+        raise misused(f"--kind {kind}: known are {', '.join(known)}.")
+    return [known[kind]] if kind else list(known.values())
+
+
+def _find(id: str) -> Job:
+    for model in job_models():
+        if job := model.objects.filter(id=_uuid(id)).first():
+            return job
+    raise CommandError(f"There is no job {id}.", returncode=1)
+
+
+def _provider(name: str) -> Provider:
+    """Only one that is known: a misspelt name must not look as if it were paused."""
+    if row := Provider.objects.filter(name=name).first():
+        return row
+    known = ", ".join(Provider.objects.values_list("name", flat=True)[:50]) or "none"
+    raise misused(f"There is no provider {name}. Known: {known}.")
+
+
+def _uuid(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise misused(f"{text} is no job's id.") from None
+
+
+def misused(text: str) -> CommandError:
+    return CommandError(text, returncode=2)
+
+
+ANSWERS: dict[str, Callable[..., Answer]] = {
+    "status": status,
+    "list": listing,
+    "show": show,
+    "requeue": requeue,
+    "cancel": cancel,
+    "pause": pause,
+    "resume": resume,
+}

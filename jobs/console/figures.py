@@ -1,0 +1,287 @@
+"""The figures of the console. Each query reads a bounded number of rows, however many there are."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import pairwise
+from statistics import fmean
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.db.models.functions import Now
+
+from jobs.console import counting
+from jobs.console.counting import Number
+from jobs.db import clock
+from jobs.models import Attempt, Call, Job, Outcome, Provider, State, Status, Worker, job_models
+from jobs.models.call import OVERDUE
+from jobs.paid import waiting
+
+SAMPLE = 5_000  # so many of the newest successes are timed
+MOST_KINDS = 20
+MOST_ROWS = 50  # of providers, of workers
+FAULTS = (Outcome.FAILED, Outcome.TIMED_OUT)
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+TOTAL = "total"
+REST = object()  # all kinds of failures that are too many to be named
+
+Model = type[Job]
+
+
+# How many, and since when
+
+
+def by_status() -> dict[Model, dict[Status, Number]]:
+    """Of every model, how many jobs are in which state."""
+    numbers = counting.counts(
+        {
+            (model, status): model.objects.filter(status=status)
+            for model in job_models()
+            for status in Status
+        }
+    )
+    return {model: {status: numbers[model, status] for status in Status} for model in job_models()}
+
+
+def oldest_due(model: Model) -> datetime | None:
+    """Since when the job that has waited longest could have been claimed."""
+    queued = model.objects.filter(status=Status.QUEUED)
+    # The index of the claim is ordered by priority first: look at the head of each.
+    heads = counting.firsts(
+        {
+            priority: queued.filter(priority=priority, run_after__lte=Now())
+            .order_by("run_after")
+            .values_list("run_after")[:1]
+            for priority in counting.distinct(queued, "priority", MOST_KINDS)
+        }
+    )
+    return min((clock.aware(head) for head in heads.values() if head is not None), default=None)
+
+
+# What failed
+
+
+@dataclass(frozen=True)
+class Failures:
+    """All failed jobs of a model that failed alike, and what the newest says."""
+
+    kind: str | None
+    number: Number
+    example: str
+    is_rest: bool = False  # of all further kinds together
+
+
+def failures(model: Model) -> list[Failures]:
+    """A thousand failures as a few lines, the most frequent first, the rest last."""
+    failed = model.objects.filter(status=Status.FAILED)
+    kinds = error_kinds(model)
+    alike: dict[Any, QuerySet[Any]] = {
+        kind: failed.filter(error_kind=kind) for kind in [*kinds, None]
+    }
+    if len(kinds) == MOST_KINDS:
+        alike[REST] = failed.filter(error_kind__gt=kinds[-1])
+    numbers = counting.counts(alike)
+    # Ordered as the index ..._failures, which those without a kind need as well.
+    newest = {
+        kind: rows.order_by("-error_kind", "-id").values_list("last_error")[:1]
+        for kind, rows in alike.items()
+    }
+    examples = counting.firsts(newest)
+    found = [
+        Failures(
+            None if kind is REST else kind,
+            numbers[kind],
+            examples[kind] or "",
+            is_rest=kind is REST,
+        )
+        for kind in alike
+        if numbers[kind]
+    ]
+    return sorted(found, key=lambda each: (each.is_rest, -each.number))
+
+
+def error_kinds(model: Model) -> list[str]:
+    failed = model.objects.filter(status=Status.FAILED)
+    return counting.distinct(failed, "error_kind", MOST_KINDS)
+
+
+# How much, lately
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """The attempts that ended between two moments."""
+
+    start: datetime
+    succeeded: Number
+    failed: Number
+
+    @property
+    def is_exact(self) -> bool:
+        return self.succeeded.is_exact and self.failed.is_exact
+
+
+@dataclass(frozen=True)
+class Flow:
+    """The attempts that ended in the last hour or day."""
+
+    buckets: Sequence[Bucket]
+
+    @property
+    def succeeded(self) -> Number:
+        return _sum(bucket.succeeded for bucket in self.buckets)
+
+    @property
+    def failed(self) -> Number:
+        return _sum(bucket.failed for bucket in self.buckets)
+
+    @property
+    def failure_rate(self) -> float | None:
+        """The share of attempts that failed; None without any, or if they are not all counted."""
+        if not all(bucket.is_exact for bucket in self.buckets):
+            return None
+        ended = int(self.succeeded) + int(self.failed)
+        return self.failed / ended if ended else None
+
+
+def _sum(numbers: Iterable[Number]) -> Number:
+    return Number(sum(map(int, numbers)))
+
+
+def flows(model: Model, now: datetime) -> tuple[Flow, Flow]:
+    """The last hour by five minutes, the last day by the hour."""
+    hour = _edges(now, timedelta(minutes=5), HOUR)
+    day = _edges(now, HOUR, DAY)
+    periods = [*pairwise(hour), *pairwise(day)]
+    ended = Attempt.objects.filter(kind=model._meta.label)
+    succeeded, failed = Q(outcome=Outcome.SUCCEEDED), Q(outcome__in=FAULTS)
+    numbers = counting.counts(
+        {
+            (start, end, outcome): ended.filter(outcome, ended_at__gte=start, ended_at__lt=end)
+            for start, end in periods
+            for outcome in (succeeded, failed)
+        }
+    )
+    buckets = [
+        Bucket(start, numbers[start, end, succeeded], numbers[start, end, failed])
+        for start, end in periods
+    ]
+    split = len(hour) - 1
+    return Flow(buckets[:split]), Flow(buckets[split:])
+
+
+def _edges(now: datetime, step: timedelta, length: timedelta) -> list[datetime]:
+    """Even times of day; the last one is still to come."""
+    seconds = step.total_seconds()
+    last = datetime.fromtimestamp(now.timestamp() // seconds * seconds + seconds, now.tzinfo)
+    return [last - step * back for back in range(length // step, -1, -1)]
+
+
+# How long it took
+
+
+@dataclass(frozen=True)
+class Timing:
+    """How many took how many milliseconds for a step, or for all of it."""
+
+    step: str
+    number: int
+    mean: float
+    p95: float
+
+
+@dataclass(frozen=True)
+class Timings:
+    """Of the last hour and day; `is_sample` if only the newest were looked at."""
+
+    hour: Sequence[Timing]
+    day: Sequence[Timing]
+    is_sample: bool
+
+
+def timings(model: Model, now: datetime) -> Timings:
+    """Milliseconds per step of what has succeeded."""
+    newest = Attempt.objects.filter(
+        kind=model._meta.label, outcome=Outcome.SUCCEEDED, ended_at__gte=now - DAY
+    ).order_by("-ended_at")
+    rows = list(newest.values_list("started_at", "ended_at", "steps")[:SAMPLE])
+    recent = [row for row in rows if row[1] >= now - HOUR]
+    return Timings(_timings(recent), _timings(rows), is_sample=len(rows) == SAMPLE)
+
+
+def _timings(rows: Sequence[tuple[datetime, datetime, Any]]) -> list[Timing]:
+    taken: dict[str, list[float]] = {TOTAL: []}
+    for started_at, ended_at, steps in rows:
+        taken[TOTAL].append((ended_at - started_at).total_seconds() * 1000)
+        for step, milliseconds in (steps or {}).items():
+            taken.setdefault(step, []).append(milliseconds)
+    return [
+        Timing(step, len(values), fmean(values), p95(values))
+        for step, values in taken.items()
+        if values
+    ]
+
+
+def p95(values: Sequence[float]) -> float:
+    """The smallest value that 95 of 100 don't exceed."""
+    return sorted(values)[max(0, -(-len(values) * 95 // 100) - 1)]
+
+
+# Providers and workers
+
+
+@dataclass(frozen=True)
+class ProviderFigures:
+    provider: Provider
+    running: int
+    last_minute: Number
+    wait: waiting.Wait | None
+
+
+def providers(statuses: dict[Model, dict[Status, Number]]) -> list[ProviderFigures]:
+    """Every provider with what it is asked at the moment."""
+    rows = list(Provider.objects.with_now()[:MOST_ROWS])
+    recent = Call.objects.filter(started_at__gt=Now() - timedelta(minutes=1))
+    asked = counting.counts({row.name: recent.filter(provider=row.name) for row in rows})
+    for row in rows:
+        row.running = sum(
+            numbers[Status.PROCESSING]
+            for model, numbers in statuses.items()
+            if model.provider_name() == row.name
+        )
+    return [ProviderFigures(row, row.running, asked[row.name], waiting.closed(row)) for row in rows]
+
+
+def workers() -> Sequence[Worker]:
+    """Those heard of last, the newest last, each with the database's clock."""
+    heard = Worker.objects.annotate(now=Now()).order_by("-lease_expires_at", "name")[:MOST_ROWS]
+    return sorted(heard, key=lambda worker: (worker.started_at, worker.name))
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """How many workers are alive, and how many of these go on taking jobs."""
+
+    alive: Number
+    working: Number
+
+
+def fleet() -> Fleet:
+    alive = Worker.objects.filter(lease_expires_at__gt=Now())
+    working = alive.filter(draining=False, asked_to_stop=False)
+    return Fleet(**counting.counts({"alive": alive, "working": working}))
+
+
+def is_alive(worker: Any) -> bool:
+    return bool(worker.lease_expires_at > worker.now)
+
+
+def unknown_calls() -> Number:
+    """Calls that may have been paid for and that no person has looked at yet."""
+    # Apart, each by its own small index: an OR of them would read all history.
+    overdue = Call.objects.filter(state=State.INTENT, deadline__lt=Now() - OVERDUE)
+    lost = Call.objects.filter(state=State.UNKNOWN)
+    numbers = counting.counts(
+        {"lost": lost.filter(seen=False), "overdue": overdue.filter(seen=False)}
+    )
+    return numbers["lost"] + numbers["overdue"]

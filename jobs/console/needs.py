@@ -1,0 +1,116 @@
+"""What needs a person now: said once, for the dashboard and for the command line."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import Model
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+
+from jobs.console import figures
+from jobs.console.counting import Number
+from jobs.db import clock
+from jobs.models import Call, Job, Provider, Status, Worker
+from jobs.paid.waiting import Reason, Wait
+
+LONG_PAUSE = timedelta(minutes=10)  # a shorter one ends before a person comes
+
+
+@dataclass(frozen=True)
+class Need:
+    """One thing, and the list that shows it: a model and a query of its admin."""
+
+    kind: str
+    text: str
+    model: type[Model]
+    query: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What the answer depends on; asked once per page."""
+
+    statuses: dict[type[Job], dict[Status, Number]]
+    oldest: dict[type[Job], datetime | None]
+    providers: list[figures.ProviderFigures]
+    workers: Sequence[Worker]
+    fleet: figures.Fleet
+    unknown: Number
+    now: datetime
+
+    @classmethod
+    def look(cls) -> "Situation":
+        statuses = figures.by_status()
+        return cls(
+            statuses=statuses,
+            oldest={model: figures.oldest_due(model) for model in statuses},
+            providers=figures.providers(statuses),
+            workers=figures.workers(),
+            fleet=figures.fleet(),
+            unknown=figures.unknown_calls(),
+            now=clock.now(),
+        )
+
+
+def needs(situation: Situation) -> list[Need]:
+    """The most urgent first; empty when all is well."""
+    return [
+        *_no_worker(situation),
+        *_closed_providers(situation),
+        *_unknown_calls(situation),
+        *_failed(situation),
+        *_waiting_too_long(situation),
+    ]
+
+
+def _no_worker(situation: Situation) -> Iterator[Need]:
+    if not situation.fleet.alive:
+        yield Need("no_worker", _("No worker is alive: nothing is being done."), Worker)
+    elif not situation.fleet.working:
+        text = _("Every worker is stopping: no other job is started.")
+        yield Need("no_worker", text, Worker)
+
+
+def _closed_providers(situation: Situation) -> Iterator[Need]:
+    for found in situation.providers:
+        if found.wait and _is_alarming(found.provider, found.wait):
+            text = f"{found.provider.name}: {found.wait.text}"
+            if found.wait.note:
+                text += f" – {found.wait.note}"
+            yield Need("provider", text, Provider, {"q": found.provider.name})
+
+
+def _is_alarming(provider: Provider, wait: Wait) -> bool:
+    """A pause that the provider asked for, of seconds, passes by itself."""
+    if wait.reason != Reason.PAUSED:
+        return wait.reason == Reason.BUDGET
+    is_long = wait.until is not None and wait.until - provider.now > LONG_PAUSE
+    return provider.paused or provider.is_probing or is_long
+
+
+def _unknown_calls(situation: Situation) -> Iterator[Need]:
+    if situation.unknown:
+        text = _("Calls with an unknown outcome, possibly paid for: %(number)s")
+        text %= {"number": situation.unknown}
+        yield Need("unknown", text, Call, {"seen": "no"})
+
+
+def _failed(situation: Situation) -> Iterator[Need]:
+    for model, numbers in situation.statuses.items():
+        if number := numbers[Status.FAILED]:
+            kind = model._meta.verbose_name_plural
+            text = _("Failed %(kind)s: %(number)s") % {"kind": kind, "number": number}
+            yield Need("failed", text, model, {"status__exact": Status.FAILED.value})
+
+
+def _waiting_too_long(situation: Situation) -> Iterator[Need]:
+    longest = timedelta(minutes=settings.WAITING_TOO_LONG_MINUTES)
+    for model, since in situation.oldest.items():
+        if since and situation.now - since > longest:
+            minutes = number_format((situation.now - since) // timedelta(minutes=1))
+            kind = model._meta.verbose_name_plural
+            text = _("The oldest of the waiting %(kind)s has been due for %(minutes)s minutes")
+            text %= {"kind": kind, "minutes": minutes}
+            yield Need("waiting", text, model, {"status__exact": Status.QUEUED.value})

@@ -1,0 +1,1 @@
+"""How the queue uses the database: sessions, the clock, lookups, texts it can store."""

@@ -1,0 +1,1 @@
+"""Paid calls: who may buy, what was bought, and what it cost."""

@@ -1,0 +1,116 @@
+"""Answers that were paid for: kept as soon as they arrive, and found again after a crash."""
+
+import hashlib
+import logging
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.db import Error
+from django.db.models.functions import Now
+
+from jobs import storage
+from jobs.db import sessions, text
+from jobs.errors import AnswerGone, AnswerLost, Snooze, StorageRefused, StorageUnavailable
+from jobs.models import Call, State, Worker
+from jobs.paid import ledger, limits
+from jobs.paid.clients import Answer
+from jobs.run import Run
+
+log = logging.getLogger(__name__)
+
+STORAGE_FAULTS = (StorageRefused, StorageUnavailable)
+
+
+@dataclass(frozen=True)
+class Bought:
+    """An answer that is stored, and the call that brought it."""
+
+    raw: bytes
+    call: Call
+
+
+# What earlier runs have left
+
+
+def recover(key: str) -> Bought | None:
+    """The stored answer, if there is one. Calls that nobody waits for any more become unknown."""
+    for call in Call.objects.filter(key=key).exclude(state=State.FAILED).order_by("number"):
+        raw = _read(call)
+        if raw is not None:
+            if call.state != State.STORED:
+                _mark_stored(call, Answer(raw=raw))
+            return Bought(raw, call)
+        if call.state == State.STORED:
+            _give_up(call)
+        elif call.state == State.INTENT:
+            _write_off(call)
+    return None
+
+
+def _read(call: Call) -> bytes | None:
+    sessions.give_back()  # a storage may take its time
+    try:
+        raw = storage.named("answers").read(call.answer_name)
+    except FileNotFoundError:
+        return None
+    return raw if call.answer_hash in ("", _hash(raw)) else None
+
+
+def _give_up(call: Call) -> None:
+    """Not by ourselves: perhaps only the storage is not mounted."""
+    if not call.excused:
+        raise AnswerGone(
+            f"The stored answer {call.answer_name} is gone, or not the same any more. Look whether"
+            " the answers' storage is the right one, then requeue the job: if the answer is still"
+            " not there, it is bought again."
+        )
+    ledger.end(call, State.FAILED, "The stored answer is gone, or not the same any more.")
+
+
+def _write_off(call: Call) -> None:
+    """Nobody knows what became of it; unless its worker lives and may still bring the answer."""
+    under_way = Call.objects.under_way().filter(pk=call.pk)
+    alive = Worker.objects.filter(name=call.worker, lease_expires_at__gt=Now())
+    if under_way.exists() and alive.exists():
+        raise Snooze(5, f"An earlier call of {call.provider} for it is still under way.")
+    ledger.end(call, State.UNKNOWN, f"{call.worker} vanished before the answer was stored.")
+
+
+# Keep
+
+
+def keep(run: Run, call: Call, answer: Answer) -> None:
+    """Store an answer that is in our hands, however long that takes, and say that it is."""
+    run.has_answer = True
+    give_up_at = time.monotonic() + settings.KEEP_ANSWER_SECONDS
+    try:
+        run.insist(lambda: _put(call, answer.raw), give_up_at, *STORAGE_FAULTS)
+    except STORAGE_FAULTS as error:
+        ledger.end(call, State.UNKNOWN, f"It was answered, but that could not be stored: {error}")
+        raise AnswerLost(reason=f"The answer could not be stored: {error}") from error
+    try:
+        run.insist(lambda: _mark_stored(call, answer), give_up_at, Error)
+        limits.note_answer(call.provider)
+    except Error as error:  # it is stored: who finds the intent will find it
+        log.error("%s is stored, but that could not be recorded: %s", call, error)
+    run.allow(type(run.job).timeout)
+
+
+def _put(call: Call, raw: bytes) -> None:
+    with limits.pausing_on(STORAGE_FAULTS, call.provider):
+        storage.named("answers").put(call.answer_name, raw)
+
+
+def _mark_stored(call: Call, answer: Answer) -> None:
+    told: dict[str, Any] = {
+        "answer_hash": _hash(answer.raw),
+        "answer_size": len(answer.raw),
+        "remote_id": text.clean(answer.remote_id, 200),
+    }
+    ledger.end(call, State.STORED, cost=answer.cost, **told)
+
+
+def _hash(raw: bytes) -> str:
+    return hashlib.sha256(raw).hexdigest()

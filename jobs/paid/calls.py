@@ -1,0 +1,121 @@
+"""Paid calls: `buy` is the only way to spend money.
+
+An intention is on record before anything is sent (`ledger`), and the answer is stored before
+anything is made of it (`answers`). Whoever performs the job again starts from what is stored;
+only what nobody can know is asked again, and counted.
+"""
+
+import hashlib
+import logging
+import random
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from decimal import Decimal
+
+from django.db import Error
+
+from jobs.db import sessions, text
+from jobs.errors import (
+    AnswerLost,
+    GarbageAnswer,
+    NoRoom,
+    PermanentError,
+    ProviderUnavailable,
+    StorageRefused,
+)
+from jobs.models import Call, Job, State
+from jobs.paid import answers, ledger, limits
+from jobs.paid.answers import Bought
+from jobs.paid.clients import Answer
+from jobs.run import Run
+
+log = logging.getLogger(__name__)
+
+Send = Callable[[float], Answer]  # is told how many seconds it may take
+
+# Of these it is known that no answer is on its way; anything else may have been accepted.
+KNOWN = (GarbageAnswer, PermanentError, ProviderUnavailable)
+RECORD_FOR = timedelta(seconds=15)  # a database that is away for longer takes it for unknown
+
+
+def buy(run: Run, payload_hash: str, send: Send) -> Bought:
+    """The answer to this request: the one that is stored, or else a new one, asked for once."""
+    provider = type(run.job).provider_name()
+    assert provider, f"{run.job} makes a paid call, but its provider_name() is None."
+    key = key_of(run.job, payload_hash)
+    with run.step("store"), limits.pausing_on(StorageRefused, provider):
+        known = answers.recover(key)
+    if known:
+        return known
+    call, timeout = _begin(run, provider, key, payload_hash)
+    try:
+        answer = _ask(run, call, send, timeout)
+        with run.step("store"):
+            answers.keep(run, call, answer)
+    finally:
+        run.is_paying = False
+    return Bought(answer.raw, call)
+
+
+def key_of(job: Job, payload_hash: str) -> str:
+    """Names the purchase. Nobody can guess it, because nobody can guess the job's id."""
+    return hashlib.sha256(f"{job.id} {payload_hash}".encode()).hexdigest()
+
+
+def _begin(run: Run, name: str, key: str, payload_hash: str) -> tuple[Call, float]:
+    """Begin a call; if the next token is a moment away, wait for it."""
+    give_up_at = time.monotonic() + 2 * limits.AHEAD.total_seconds()
+    while True:
+        try:
+            return ledger.begin(run, name, key, payload_hash)
+        except NoRoom as full:
+            if full.wait is None or time.monotonic() + full.wait > give_up_at:
+                raise
+            with run.step("wait"):
+                time.sleep(full.wait + random.uniform(0, 0.05))
+
+
+def _ask(run: Run, call: Call, send: Send, timeout: float) -> Answer:
+    try:
+        with run.step("generate"):
+            return send(timeout)
+    except BaseException as error:
+        _note(run, call, error)
+        raise
+
+
+def _note(run: Run, call: Call, error: BaseException) -> None:
+    """Record what became of a call that brought no answer, for its money and its provider."""
+    billed = getattr(error, "billed", True)
+    is_known = isinstance(error, KNOWN) and not isinstance(error, AnswerLost)
+    state = State.FAILED if is_known or not billed else State.UNKNOWN
+
+    def record() -> None:
+        ledger.end(call, state, text.message(error), cost=None if billed else Decimal(0))
+        if isinstance(error, PermanentError):
+            limits.note_answer(call.provider)
+        elif isinstance(error, ProviderUnavailable | GarbageAnswer):
+            limits.note_fault(call.provider, error)
+
+    try:
+        run.insist(record, time.monotonic() + RECORD_FOR.total_seconds(), Error)
+    except Error as fault:  # the intent stays: who finds it takes the call for unknown
+        log.error("%s could not be recorded: %s", call, fault)
+        return
+    if state == State.UNKNOWN:
+        ledger.refuse_after_too_many(call.key)
+
+
+@contextmanager
+def using(bought: Bought) -> Iterator[bytes]:
+    """Make something of an answer. What turns out to be garbage is not offered again."""
+    sessions.give_back()
+    try:
+        with limits.pausing_on(StorageRefused, bought.call.provider):
+            yield bought.raw
+    except GarbageAnswer as error:
+        ledger.end(bought.call, State.FAILED, text.message(error))
+        limits.note_fault(bought.call.provider, error)
+        raise

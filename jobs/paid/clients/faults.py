@@ -1,0 +1,120 @@
+"""What can go wrong with a request to a paid service, as our errors with texts for people."""
+
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from jobs.db.text import LONGEST as LONGEST_TEXT
+from jobs.db.text import clean
+from jobs.errors import (
+    AnswerLost,
+    BadRequest,
+    GarbageAnswer,
+    OperatorsFault,
+    ProviderUnavailable,
+    RequestRefused,
+)
+
+ErrorT = TypeVar("ErrorT", ProviderUnavailable, OperatorsFault, RequestRefused)
+
+LONGEST_MESSAGE = 300
+LONGEST_GARBAGE = 80
+
+# Neither vendor bills a request that failed by its own fault. 521 to 523 are Cloudflare's,
+# which stands before OpenAI: it could not reach the service.
+NOT_BILLED = {500, 503, 521, 522, 523}
+# Somebody on the way, or the service itself, stopped waiting for the answer.
+STOPPED_WAITING = {408, 504, 524}
+CONFLICTS = {409, 425}  # with another request of the same moment
+
+
+@dataclass(frozen=True)
+class Faults:
+    """The errors of one request, each naming the service, the model and what to do."""
+
+    service: str  # as people call it: Gemini
+    model: str
+    secret: str = field(repr=False)  # never shown, even where the service quotes it
+
+    @property
+    def settings(self) -> str:
+        """How the names of its settings begin: GEMINI."""
+        return self.service.upper()
+
+    def not_sent(self, reason: str) -> ProviderUnavailable:
+        what = "could not be reached; nothing was sent"
+        return ProviderUnavailable(reason=self.text(what, reason))
+
+    def lost(self, reason: str) -> AnswerLost:
+        what = "was asked, but its answer was lost; it may have to be paid for"
+        return AnswerLost(reason=self.text(what, reason))
+
+    def garbage(self, what: str, body: str = "") -> GarbageAnswer:
+        seen = self.quote(body, LONGEST_GARBAGE)
+        beginning = f", beginning with {seen!r}" if seen else ""
+        return GarbageAnswer(self.text(f"did not send what was asked for, but {what}{beginning}"))
+
+    def refused(self, reason: str, *, billed: bool) -> RequestRefused:
+        what = "can't do this, because its content policy does not allow it; other words may help"
+        return charged(RequestRefused(self.text(what, reason)), billed)
+
+    def operators(self, what: str, said: str, *, billed: bool = False) -> OperatorsFault:
+        return charged(OperatorsFault(reason=self.text(what, said)), billed)
+
+    def account(self, status: int, said: str) -> OperatorsFault:
+        what = (
+            f"has no credit or quota left for us ({status}); check the account's plan and billing"
+        )
+        return self.operators(what, said)
+
+    def wrong_key(self, status: int, said: str) -> OperatorsFault:
+        what = f"does not accept our key ({status}); check {self.settings}_API_KEY and its rights"
+        return self.operators(what, said)
+
+    def wrong_model(self, status: int, said: str) -> OperatorsFault:
+        what = f"can't use this model ({status}); check {self.settings}_MODEL"
+        return self.operators(what, said)
+
+    def from_status(self, status: int, wait: float | None, said: str) -> Exception:
+        """The error that the status alone tells; clients look into the body first."""
+        if status == 429:
+            return ProviderUnavailable(wait, self.text("says that we ask too often (429)", said))
+        if status in STOPPED_WAITING:
+            return self.lost(f"{status} {said}")
+        if status >= 500 or status in CONFLICTS:
+            error = ProviderUnavailable(wait, self.text(f"is unavailable ({status})", said))
+            # Of others, such as 502, nobody says: whoever stands in between has answered.
+            return charged(error, billed=status not in NOT_BILLED | CONFLICTS)
+        return self.from_refusal(status, said)
+
+    def from_refusal(self, status: int, said: str) -> Exception:
+        """The error of a status that will be the same next time."""
+        if status in (401, 403):
+            return self.wrong_key(status, said)
+        if status == 402:
+            return self.account(status, said)
+        if status in (404, 410):
+            what = f"knows no such model or address ({status}); check {self.settings}_MODEL"
+            return self.operators(f"{what} and {self.settings}_BASE_URL", said)
+        if 300 <= status < 400 or status in (405, 407):
+            what = f"is not at this address ({status}); check {self.settings}_BASE_URL"
+            return self.operators(what, said)
+        if status >= 400:
+            return BadRequest(self.text(f"can't make sense of our request ({status})", said))
+        return self.garbage(f"a status {status}", said)
+
+    def text(self, what: str, said: str = "") -> str:
+        said = self.quote(said, LONGEST_MESSAGE)
+        return self.quote(f"{self.service} ({self.model}) {what}" + (f": {said}" if said else "."))
+
+    def quote(self, text: str, longest: int = LONGEST_TEXT) -> str:
+        """The beginning of a text, on one line, without our key."""
+        hidden = text.replace(self.secret, "(key)") if self.secret else text
+        start = hidden[: longest * 4]
+        printable = "".join(letter if letter.isprintable() else " " for letter in start)
+        return clean(" ".join(printable.split())[:longest])
+
+
+def charged(error: ErrorT, billed: bool) -> ErrorT:
+    """The same error, which says whether it may have to be paid for."""
+    error.billed = billed
+    return error

@@ -1,0 +1,213 @@
+"""The HTTP client under both SDKs: one deadline for the whole exchange, one cap on its bytes.
+
+Import it on use: httpx2 comes with the SDKs, which are optional.
+"""
+
+import json
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from typing import Any
+
+import httpx2
+
+from jobs.paid.clients import MOST_BYTES
+from jobs.paid.clients.declined import Declined
+from jobs.paid.clients.faults import Faults
+
+# Of the answer's headers: those that speak of its bytes on the wire, which are no more.
+ON_THE_WIRE = {"content-encoding", "content-length", "transfer-encoding"}
+
+# How the answer to this thread's request begins; None until it has come.
+answer: ContextVar[str | None] = ContextVar("answer", default=None)
+
+
+class NotSent(Exception):
+    """No byte of the request left us, so it was certainly not accepted."""
+
+
+class Lost(Exception):
+    """The request left us, but no whole answer came back."""
+
+
+class Unusable(Exception):
+    """An answer came, but it is too long, broken or no JSON object."""
+
+    def __init__(self, what: str, body: bytes = b"") -> None:
+        super().__init__(what)
+        self.body = beginning(body)
+
+
+@contextmanager
+def mapped(faults: Faults, declined: Callable[[Faults, Declined], Exception]) -> Iterator[None]:
+    """Turn what happens on the wire into our errors.
+
+    Raised without their cause: its text may quote headers, and tracebacks are stored.
+    """
+    answer.set(None)
+    try:
+        yield
+    except NotSent as error:
+        raise faults.not_sent(str(error)) from None
+    except Lost as error:
+        raise faults.lost(str(error)) from None
+    except Unusable as error:
+        raise faults.garbage(str(error), error.body) from None
+    except Declined as error:
+        raise declined(faults, error) from None
+    except Exception:
+        # The SDKs stumble over answers in many ways. Before one came, it is not for us.
+        body = answer.get()
+        if body is None:
+            raise
+        raise faults.garbage("JSON of another shape", body) from None
+
+
+class Client(httpx2.Client):
+    """Sends each request within its timeout, all of it; an answer is read whole, up to the cap.
+
+    Never on a used connection: a service may close an idle one just as we write to it, and
+    nobody could tell whether it had accepted the request.
+    """
+
+    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+        unlimited = httpx2.Limits(max_connections=None, max_keepalive_connections=0)
+        super().__init__(follow_redirects=False, limits=unlimited)
+        self.most_bytes = most_bytes
+
+    def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        options.update(stream=True, follow_redirects=False)  # whatever the SDK thinks of either
+        exchange = Exchange(request)
+
+        def fetch() -> httpx2.Response:
+            return self.whole(super(Client, self).send(request, **options))
+
+        response = exchange.result(fetch, request.extensions["timeout"]["read"])
+        answer.set(beginning(response.content))
+        return response
+
+    def whole(self, response: httpx2.Response) -> httpx2.Response:
+        """The answer with its body, unpacked, in memory."""
+        try:
+            body = self.read(response)
+        finally:
+            response.close()
+        if response.status_code != httpx2.codes.OK:
+            raise Declined(response.status_code, response.headers, body)
+        check_json(response.headers.get("content-type", "no type"), body)
+        headers = [
+            (name, value)
+            for name, value in response.headers.multi_items()
+            if name not in ON_THE_WIRE
+        ]
+        return httpx2.Response(
+            response.status_code,
+            headers=headers,
+            content=body,
+            request=response.request,
+            extensions=response.extensions,
+        )
+
+    def read(self, response: httpx2.Response) -> bytes:
+        """All bytes, counted after unpacking; httpx2 unpacks a megabyte at a time."""
+        announced = response.headers.get("content-length", "")
+        if announced.isdecimal() and int(announced[:20]) > self.most_bytes:
+            raise Unusable(f"{announced[:20]} bytes, of {self.most_bytes} allowed")
+        body = bytearray()
+        for piece in response.iter_bytes():
+            body += piece
+            if len(body) > self.most_bytes:
+                raise Unusable(f"more than the {self.most_bytes} bytes allowed")
+        return bytes(body)
+
+
+class Exchange:
+    """One request and its answer, on a thread that is left behind at the deadline.
+
+    A timeout of a socket is for one read: a service that drips a byte a second, or a name
+    with eight dead addresses, would never meet it.
+    """
+
+    def __init__(self, request: httpx2.Request) -> None:
+        request.extensions["trace"] = self.watch
+        self.lock = threading.Lock()
+        self.socket: socket.socket | None = None
+        self.sent = False
+        self.given_up = False
+        self.response: httpx2.Response | None = None
+        self.error: BaseException | None = None
+
+    def result(self, fetch: Callable[[], httpx2.Response], timeout: float) -> httpx2.Response:
+        """The answer, or NotSent, Lost or Unusable; never later than the timeout."""
+        thread = threading.Thread(target=self.run, args=(fetch,), name="paid-call", daemon=True)
+        thread.start()
+        thread.join(timeout)
+        with self.lock:
+            if self.response is not None:
+                return self.response
+            if self.error is None:
+                self.give_up()
+                self.error = httpx2.TimeoutException("at our deadline")
+            raise self.outcome(self.error, timeout)
+
+    def run(self, fetch: Callable[[], httpx2.Response]) -> None:
+        response, failure = None, None
+        try:
+            response = fetch()
+        except BaseException as error:
+            failure = error
+        with self.lock:
+            if not self.given_up:
+                self.response, self.error = response, failure
+
+    def watch(self, event: str, info: dict[str, Any]) -> None:
+        """Follow the exchange: httpx2 calls this before and after each of its steps."""
+        with self.lock:
+            if event.endswith(("connect_tcp.complete", "start_tls.complete")):
+                self.socket = info["return_value"].get_extra_info("socket")
+            # CONNECT only asks a proxy for a way to the service.
+            if event.endswith("send_request_headers.started") and (
+                info["request"].method != b"CONNECT"
+            ):
+                if self.given_up:
+                    # Who asked was told that nothing was sent. Keep it true.
+                    raise httpx2.ConnectTimeout("too late to send")
+                self.sent = True
+
+    def give_up(self) -> None:
+        """End the thread's wait; what it says from now on is not heard."""
+        self.given_up = True
+        if self.socket is not None:
+            with suppress(OSError):  # closed already, or half-way through a TLS handshake
+                self.socket.shutdown(socket.SHUT_RDWR)
+
+    def outcome(self, error: BaseException, timeout: float) -> BaseException:
+        """What the error means: lost once the first byte was sent, else certainly not accepted."""
+        if isinstance(error, httpx2.DecodingError):
+            return Unusable(f"bytes that can't be unpacked ({error})")
+        if isinstance(error, httpx2.TransportError | OSError):
+            late = isinstance(error, httpx2.TimeoutException)
+            reason = (
+                f"no answer within {timeout:g} s" if late else f"{type(error).__name__}: {error}"
+            )
+            return Lost(reason) if self.sent else NotSent(reason)
+        return error
+
+
+def check_json(content_type: str, body: bytes) -> None:
+    """Refuse what is no JSON object: the SDKs hand on strings and stumble over lists."""
+    if content_type.partition(";")[0].strip().lower() != "application/json":
+        raise Unusable(f"{content_type[:80]} instead of JSON", body)
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        raise Unusable("broken JSON", body) from None
+    if not isinstance(found, dict):
+        raise Unusable("JSON of another shape", body)
+
+
+def beginning(body: bytes) -> str:
+    """Enough of it to be quoted."""
+    return body[:1_000].decode("utf-8", "replace")

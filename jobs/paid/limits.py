@@ -1,0 +1,224 @@
+"""Who may start how much: look, take, pause. What a provider's row says holds for every worker.
+
+The claim looks, so that nobody holds jobs that can't start; the intent of a paid call takes.
+Both under the lock of the row, which comes before the locks of jobs.
+"""
+
+import logging
+import math
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from django.db import Error
+from django.db.models import Count, Exists, F, OuterRef, Q
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from jobs.db import clock, sessions, text
+from jobs.errors import AnswerLost, NoRoom, OperatorsFault, ProviderUnavailable
+from jobs.models import Call, Job, Provider, Status, job_models
+from jobs.models.provider import BREAKER_FAULTS
+
+log = logging.getLogger(__name__)
+
+Faults = type[Exception] | tuple[type[Exception], ...]
+
+UNLIMITED = {"painter"}  # runs here, and costs nothing
+# A claim looks a little ahead, or a minute's tokens would be used at the pace of polling.
+AHEAD = timedelta(seconds=2)
+STARTING = timedelta(seconds=10)  # between a claim and its call
+SHORTEST_PAUSE, LONGEST_PAUSE = timedelta(seconds=5), timedelta(minutes=5)
+
+
+def find(name: str) -> Provider:
+    """The provider's row with the database's clock; made when it is first asked for."""
+    provider = _find(name)
+    if provider.most_running is not None:
+        provider.running, _ = count_running(name)
+    return provider
+
+
+def _find(name: str) -> Provider:
+    return Provider.objects.with_now().filter(name=name).first() or _make(name)
+
+
+def _make(name: str) -> Provider:
+    limit = {"requests_per_minute": None} if name in UNLIMITED else {}
+    Provider.objects.bulk_create([Provider(name=name, **limit)], ignore_conflicts=True)
+    return Provider.objects.with_now().get(name=name)
+
+
+def lock(name: str) -> Provider:
+    """The same, locked until the transaction ends."""
+    if not _lock(name):
+        _make(name)
+        _lock(name)
+    # Only now: the clock of a statement that had to wait for the lock stands at its beginning.
+    return Provider.objects.with_now().get(name=name)
+
+
+def _lock(name: str) -> bool:
+    return bool(Provider.objects.select_for_update().filter(name=name).values_list("name"))
+
+
+# Look
+
+
+def room(model: type[Job], wanted: int) -> int:
+    """How many jobs of this model may be claimed now."""
+    name = model.provider_name()
+    if name is None:
+        return wanted
+    provider = _find(name)
+    if provider.is_limited and not provider.is_paused:
+        provider = lock(name)  # counted exactly, by one claim at a time
+    if provider.is_paused:
+        return 0
+    return _room(provider, wanted) if provider.is_limited else wanted
+
+
+def _room(provider: Provider, wanted: int) -> int:
+    running, starting = count_running(provider.name)
+    most = math.inf if provider.most_running is None else provider.most_running
+    free = min(
+        wanted,
+        most - running,
+        provider.tokens(AHEAD) - starting,
+        provider.affordable - starting,
+    )
+    return max(0, int(free))
+
+
+def count_running(name: str) -> tuple[int, int]:
+    """How many jobs are processing, and how many of them have yet to make their call."""
+    called = Call.objects.filter(job_id=OuterRef("id"), epoch=OuterRef("epoch"))
+    starting = Q(Q(locked_at__gt=Now() - STARTING), ~Exists(called))
+    running = begun = 0
+    for model in job_models():
+        if model.provider_name() == name:
+            processing = model.objects.filter(status=Status.PROCESSING)
+            counts = processing.aggregate(all=Count("id"), starting=Count("id", filter=starting))
+            running += counts["all"]
+            begun += counts["starting"]
+    return running, begun
+
+
+# Take
+
+
+def take(provider: Provider) -> None:
+    """Take a token and book the price, on the locked row; or raise NoRoom."""
+    if provider.is_paused:
+        raise NoRoom(f"{provider} is paused: {provider.pause_reason}")
+    if provider.affordable < 1:
+        raise NoRoom(f"{provider} has spent {provider.spent_today} of {provider.daily_budget}.")
+    if provider.tokens() < 1:
+        wait = provider.next_token_in.total_seconds()
+        raise NoRoom(f"{provider} allows {provider.requests_per_minute} a minute.", wait)
+    provider.full_at = provider.now + provider.debt + provider.interval
+    provider.spent = provider.spent_today + provider.price
+    provider.spent_on = provider.today
+    provider.save(update_fields=["full_at", "spent", "spent_on"])
+
+
+def book(name: str, difference: Decimal, when: datetime) -> None:
+    """Correct what a call of that moment has cost; another day's money is not today's."""
+    same_day = Provider.objects.filter(name=name, spent_on=timezone.localdate(when))
+    if difference:
+        same_day.update(spent=F("spent") + difference)
+
+
+# Pause
+
+
+def note_answer(name: str) -> None:
+    """It answers: whatever was wrong is over."""
+    Provider.objects.filter(name=name, faults__gt=0).update(faults=0)
+
+
+def note_fault(name: str, error: BaseException) -> None:
+    """Pause the provider for everybody, if this fault is one to wait for.
+
+    The job waits as long: `error.retry_after` says so afterwards.
+    """
+    with sessions.short_transaction():
+        provider = lock(name)
+        is_new = not provider.is_paused  # else it belongs to the fault that set the pause
+        provider.faults += is_new
+        if isinstance(error, OperatorsFault):
+            if not provider.paused:  # by a person, with a reason of their own
+                provider.paused, provider.pause_reason = True, text.message(error)
+        elif pause := pause_after(error, provider.faults):
+            extend_pause(provider, pause, text.message(error))
+            if isinstance(error, ProviderUnavailable):
+                error.retry_after = pause.total_seconds()
+        provider.save(update_fields=["faults", "paused", "paused_until", "pause_reason"])
+    log.log(logging.WARNING if is_new else logging.DEBUG, "%s: %s", name, error)
+
+
+def pause_after(error: BaseException, faults: int) -> timedelta | None:
+    """As long as the provider asked for, or growing, with jitter; None: not worth one yet."""
+    told = getattr(error, "retry_after", None)
+    is_waited_for = isinstance(error, ProviderUnavailable) and not isinstance(error, AnswerLost)
+    if faults >= BREAKER_FAULTS or (is_waited_for and told is None):
+        pause = max(_growing(faults), clock.bounded(told))
+    elif told is not None:
+        pause = clock.bounded(told, shortest=1.0)
+    else:
+        return None
+    return min(pause, timedelta(days=1))
+
+
+def _growing(faults: int) -> timedelta:
+    longest: timedelta = min(SHORTEST_PAUSE * 2 ** min(faults - 1, 10), LONGEST_PAUSE)
+    return longest * random.uniform(0.5, 1)
+
+
+def extend_pause(provider: Provider, pause: timedelta, reason: str) -> None:
+    """Never shorter than it is: an operator may have had a reason."""
+    until = provider.now + pause
+    if provider.paused_until is None or until > provider.paused_until:
+        provider.paused_until = until
+        if not provider.paused:
+            provider.pause_reason = reason
+
+
+@contextmanager
+def pausing_on(faults: Faults, name: str) -> Iterator[None]:
+    """Buy nothing more while there is no place to keep it."""
+    try:
+        yield
+    except faults as error:
+        with suppress(Error):  # the database is away too, and nobody buys without it
+            note_fault(name, error)
+        raise
+
+
+# What operators ask for
+
+
+def pause(name: str, reason: str, until: datetime | None = None, by: object = "somebody") -> bool:
+    """No call starts until the given end, or until somebody resumes it; what runs goes on.
+
+    False, and nothing is changed, if it is paused for longer already: only `resume` shortens.
+    """
+    with sessions.short_transaction():
+        provider = lock(name)
+        end = provider.paused_until
+        if until and (provider.paused or (end and end > until)):
+            log.info("%s stays paused until %s, which %s left", name, end or "resumed", by)
+            return False
+        Provider.objects.filter(name=name).update(
+            paused=until is None, paused_until=until, pause_reason=text.clean(reason)
+        )
+    log.info("%s paused by %s until %s: %s", name, by, until or "resumed", reason)
+    return True
+
+
+def resume(name: str, by: object = "somebody") -> None:
+    """Open it again. The faults are kept: the first call must succeed before many are made."""
+    Provider.objects.filter(name=name).update(paused=False, paused_until=None, pause_reason="")
+    log.info("%s resumed by %s", name, by)

@@ -1,0 +1,81 @@
+"""What a job waits for: said once, for the admin, the API and the command line."""
+
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+
+from django.db import models
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from jobs.models import Job, Provider, Status
+from jobs.paid import limits
+
+
+class Reason(models.TextChoices):
+    RETRY = "retry", gettext_lazy("waits until it is tried again")
+    PAUSED = "paused", gettext_lazy("the provider is paused")
+    BUDGET = "budget", gettext_lazy("today's budget is spent")
+    BUSY = "busy", gettext_lazy("the provider takes no more jobs at once")
+    RATE = "rate_limit", gettext_lazy("the provider's requests per minute are used")
+    TURN = "turn", gettext_lazy("waits for its turn")
+
+
+@dataclass(frozen=True)
+class Wait:
+    reason: Reason
+    until: datetime | None = None
+    note: str = ""  # for operators: why the provider is paused
+
+    @property
+    def is_short(self) -> bool:
+        return self.reason == Reason.RATE
+
+    @property
+    def text(self) -> str:
+        """For people, with the time of day if it is known."""
+        if self.until is None:
+            return str(self.reason.label)
+        until = date_format(timezone.localtime(self.until), "TIME_FORMAT")
+        return _("%(reason)s (until %(until)s)") % {"reason": self.reason.label, "until": until}
+
+
+def waits_for(job: Job, provider: Provider | None) -> Wait | None:
+    """What keeps a queued job from being claimed; None if it runs or has ended.
+
+    `provider` is the row of `providers.find()`, or None if the job has none.
+    """
+    if job.status != Status.QUEUED:
+        return None
+    wait = closed(provider) if provider else None
+    if wait and wait.reason in (Reason.PAUSED, Reason.BUDGET):
+        return wait  # the reason why it will be tried again later, if it will
+    if job.run_after > (provider.now if provider else timezone.now()):
+        return Wait(Reason.RETRY, job.run_after)
+    return wait or Wait(Reason.TURN)
+
+
+def closed(provider: Provider) -> Wait | None:
+    """Why no job of this provider starts now, and until when, if that is known."""
+    if provider.is_paused:
+        until = None if provider.paused else provider.paused_until
+        return Wait(Reason.PAUSED, until, provider.pause_reason)
+    if provider.affordable < 1:
+        return Wait(Reason.BUDGET, _next_midnight(provider.now))
+    if provider.most_running is not None and provider.running >= provider.most_running:
+        return Wait(Reason.BUSY)
+    if provider.tokens() < 1:
+        return Wait(Reason.RATE, provider.now + provider.next_token_in)
+    return None
+
+
+def closed_for(model: type[Job]) -> Wait | None:
+    """Why no job of this model starts now."""
+    name = model.provider_name()
+    return closed(limits.find(name)) if name else None
+
+
+def _next_midnight(now: datetime) -> datetime:
+    tomorrow = timezone.localdate(now) + timedelta(days=1)
+    return timezone.make_aware(datetime.combine(tomorrow, time()))

@@ -1,0 +1,376 @@
+"""Every move of a job, in the order of its life. Nothing else writes `status`.
+
+A move locks its rows in the order of their ids, looks whether they still are as it
+expects (status, epoch), and only then writes; hooks and history in the same transaction.
+"""
+
+import logging
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import nullcontext
+from datetime import timedelta
+from typing import Any, TypeVar
+from uuid import UUID
+
+from django.db import DatabaseError, Error, OperationalError
+from django.db.models import Case, F, Q, QuerySet, SmallIntegerField, When
+from django.db.models.functions import Now
+
+from jobs.db import sessions
+from jobs.errors import Cancel, LeaseLost
+from jobs.models import ENDED, Job, JobQuerySet, Outcome, Status
+from jobs.paid import ledger, limits
+from jobs.queue import history, hooks, outcomes, wakeup
+from jobs.queue.hooks import HookRaised
+from jobs.queue.outcomes import End
+
+log = logging.getLogger(__name__)
+JobT = TypeVar("JobT", bound=Job)
+
+MOVES: Mapping[Status, Collection[Status]] = {
+    Status.QUEUED: {Status.PROCESSING, Status.CANCELED},
+    Status.PROCESSING: {Status.SUCCEEDED, Status.FAILED, Status.QUEUED, Status.CANCELED},
+    Status.SUCCEEDED: {Status.QUEUED},
+    Status.FAILED: {Status.QUEUED},
+    Status.CANCELED: {Status.QUEUED},
+}
+NOT_HELD = {"locked_at": None, "locked_by": None, "lease_expires_at": None}
+CHUNK = 500
+FIRST_IN_LINE = -32_768  # the smallest priority there is
+
+Note = Callable[[list[Any]], None]  # is told, in the transaction of the move, which jobs moved
+
+
+def _move(jobs: QuerySet[Any], to: Status, **columns: Any) -> int:
+    """Write a status, along MOVES only, with the columns that follow from it."""
+    origins = [status for status in Status if to in MOVES[status]]
+    held = {} if to == Status.PROCESSING else NOT_HELD
+    finished_at = Now() if to in ENDED else None
+    return jobs.filter(status__in=origins).update(
+        status=to, updated_at=Now(), finished_at=finished_at, **held, **columns
+    )
+
+
+# -> queued
+
+
+def enqueue(jobs: Iterable[Job]) -> list[UUID]:
+    """Insert new jobs of one model in the caller's transaction; returns the ids created.
+
+    Jobs that exist already, by a unique constraint of their model, are skipped.
+    """
+    created = sessions.insert_missing(list(jobs))
+    if created:
+        wakeup.announce()
+    return created
+
+
+# queued -> processing
+
+
+def claim(
+    model: type[JobT], slots: int, worker: str, lease: timedelta, *, suspect: bool = False
+) -> list[JobT]:
+    """Take up to `slots` due jobs; suspects, which must run alone, only when asked for."""
+    due = model.objects.due()
+    due = due.suspect() if suspect else due.trusted()
+    try:
+        return _claim(due, slots, worker, lease)
+    except HookRaised:
+        return _claim_one_by_one(due, slots, worker, lease)
+
+
+def _claim(
+    due: JobQuerySet, slots: int, worker: str, lease: timedelta, *, hook: bool = True
+) -> list[Any]:
+    with sessions.short_transaction():
+        slots = limits.room(due.model, slots)
+        # SKIP LOCKED: step past rows another worker is claiming right now.
+        jobs = list(due.in_turn().select_for_update(skip_locked=True)[:slots])
+        if jobs:
+            _move(
+                due.model.objects.with_ids([job.id for job in jobs]),
+                Status.PROCESSING,
+                epoch=F("epoch") + 1,
+                locked_at=Now(),
+                locked_by=worker,
+                lease_expires_at=Now() + lease,
+            )
+        for job in jobs:
+            job.status, job.locked_by = Status.PROCESSING, worker
+            job.epoch += 1
+            if hook:
+                hooks.call(job, "on_start")
+    return jobs
+
+
+def _claim_one_by_one(due: JobQuerySet, slots: int, worker: str, lease: timedelta) -> list[Any]:
+    claimed: list[Any] = []
+    try:
+        for id in due.in_turn().values_list("id", flat=True)[:slots]:
+            claimed += _claim_one(due.filter(id=id), worker, lease)
+    except Error:
+        if not claimed:
+            raise
+        # What is claimed so far is ours all the same.
+    return claimed
+
+
+def _claim_one(due: JobQuerySet, worker: str, lease: timedelta) -> list[Any]:
+    """Claim one job; if its on_start raises, that is an attempt."""
+    try:
+        return _claim(due, 1, worker, lease)
+    except HookRaised as raised:
+        guilty = _claim(due, 1, worker, lease, hook=False)
+        settle([outcomes.failure(job, raised.error) for job in guilty])
+        return []
+
+
+# processing, for longer
+
+
+def beat(model: type[Job], claims: Mapping[UUID, int], lease: timedelta) -> set[UUID]:
+    """Extend the leases of these claims (id: epoch); returns the ids that are still ours.
+
+    A row that somebody has locked is not waited for, or the others' leases would run out.
+    """
+    with sessions.short_transaction(patience=lease / 8):
+        rows = model.objects.with_ids(claims).filter(status=Status.PROCESSING)
+        free = rows.order_by("id").select_for_update(skip_locked=True)
+        ours = {id for id, epoch in free.values_list("id", "epoch") if claims[id] == epoch}
+        rows.with_ids(ours).update(lease_expires_at=Now() + lease)
+        if len(ours) < len(claims):
+            ours = {id for id, epoch in rows.values_list("id", "epoch") if claims[id] == epoch}
+    return ours
+
+
+# processing -> succeeded, failed, canceled, or queued again
+
+Situation = Callable[[End, Any], bool]
+FACTS = (
+    "id",
+    "status",
+    "epoch",
+    "attempts",
+    "max_attempts",
+    "interruptions",
+    "is_expired",
+    "is_impatient",
+)
+
+
+def _held(end: End, row: Any) -> bool:
+    return bool(row.status == Status.PROCESSING and row.epoch == end.job.epoch)
+
+
+def _expired(end: End, row: Any) -> bool:
+    return _held(end, row) and bool(row.is_expired)
+
+
+def _living(end: End, row: Any) -> bool:
+    return row.status not in ENDED
+
+
+def settle(ends: list[End], expected: Situation = _held, *, wait: bool = False) -> list[End]:
+    """End many claims of one model in one transaction; returns those that were not written.
+
+    They were not found as expected: somebody else has ended the claim. Or, if their `is_busy`
+    says so, their rows were locked and not waited for. Repeatable: when the reply to a commit
+    was lost, the second time has nothing to write.
+    """
+    if not ends:
+        return []
+    try:
+        return _settle(ends, expected, wait)
+    except HookRaised:
+        if len(ends) == 1:
+            return settle(ends, expected, wait=wait)  # the end says now what to write instead
+    except DatabaseError as error:
+        if isinstance(error, OperationalError) or sessions.is_lost():
+            raise  # not the fault of any of them: repeat all of it later
+        if len(ends) == 1:
+            return _settle_refused(ends[0], expected, error)
+    # One of them spoiled it for all: write each by itself.
+    return [missed for end in ends for missed in settle([end], expected, wait=wait)]
+
+
+def _settle_refused(end: End, expected: Situation, error: DatabaseError) -> list[End]:
+    if end.spoil("The database", error):
+        return settle([end], expected)
+    log.error("%s can't be settled; its lease will run out", end.job, exc_info=error)
+    return [end]
+
+
+def _settle(ends: list[End], expected: Situation, wait: bool) -> list[End]:
+    model = type(ends[0].job)
+    with sessions.short_transaction():
+        jobs = _with_facts(model, [end.job.id for end in ends])
+        locked = jobs.order_by("id").select_for_update(skip_locked=not wait)
+        rows = {row.id: row for row in locked.values_list(*FACTS, named=True)}
+        ours = [(end, rows[end.job.id]) for end in ends if _is(expected, end, rows)]
+        _write(model, ours)
+        if len(ours) == len(ends):
+            return []
+        missed = [end for end in ends if not _is(expected, end, rows)]
+        rows = {row.id: row for row in jobs.values_list(*FACTS, named=True)}
+        for end in missed:
+            end.is_busy = _is(expected, end, rows)
+    return missed
+
+
+def _is(expected: Situation, end: End, rows: Mapping[UUID, Any]) -> bool:
+    row = rows.get(end.job.id)
+    return row is not None and expected(end, row)
+
+
+def _with_facts(model: type[Job], ids: list[UUID]) -> JobQuerySet:
+    """What decides about these jobs; questions of time are answered by the database's clock."""
+    return model.objects.with_ids(ids).annotate(
+        is_expired=Q(lease_expires_at__lt=Now()),
+        is_impatient=Q(unavailable_since__lt=Now() - model.patience),
+    )
+
+
+def _write(model: type[Job], ends: list[tuple[End, Any]]) -> None:
+    """First the history, then the moves, one UPDATE for all that change alike; then the hooks."""
+    moves = defaultdict(list)
+    for end, row in ends:
+        to, columns = outcomes.follow(end, row)
+        moves[to, tuple(columns.items())].append(end)
+    history.record(model, [end for end, row in ends if row.status == Status.PROCESSING])
+    for (to, changes), alike in moves.items():
+        _move(model.objects.with_ids([end.job.id for end in alike]), to, **dict(changes))
+    for (to, _), alike in moves.items():
+        for end in alike:
+            _call_hook_of(end, to)
+
+
+def _call_hook_of(end: End, to: Status) -> None:
+    if not end.calls_hook:
+        return
+    try:
+        match to:
+            case Status.SUCCEEDED:
+                hooks.call(end.job, "on_success", end.result)
+            case Status.FAILED:
+                hooks.call(end.job, "on_failure", end.error)
+            case Status.CANCELED:
+                hooks.call(end.job, "on_cancel")
+    except HookRaised as raised:
+        end.spoil(raised.hook, raised.error)
+        raise
+
+
+# An abandoned claim: processing -> queued, or failed when it happened too often
+
+
+def rescue(model: type[Job], spared: Collection[UUID] = ()) -> list[End]:
+    """Take jobs back from workers whose lease is over; returns what was rescued."""
+    abandoned = model.objects.expired().order_by("id")[:CHUNK]
+    ends = [
+        End(job, Outcome.LOST, error=LeaseLost(f"Its worker {job.locked_by} stopped beating."))
+        for job in abandoned
+        if job.id not in spared
+    ]
+    missed = settle(ends, expected=_expired)  # another worker was quicker, or it beats again
+    return [end for end in ends if end not in missed]
+
+
+# What a person asks for: queued, processing -> canceled, and succeeded, failed, canceled -> queued
+
+
+def cancel(
+    jobs: QuerySet[JobT],
+    reason: str = "Canceled by a person.",
+    by: object = "somebody",
+    note: Note | None = None,
+) -> tuple[int, int]:
+    """Cancel what has not ended; returns how many were canceled and how many left alone."""
+    canceled = left_alone = 0
+    for chunk in _chunks(jobs):
+        ends = [End(job, Outcome.CANCELED, error=Cancel(reason)) for job in chunk]
+        with sessions.short_transaction() if note else nullcontext():
+            missed = settle(ends, expected=_living, wait=True)
+            if note:
+                note([end.job for end in ends if end not in missed])
+        canceled += len(ends) - len(missed)
+        left_alone += len(missed)
+    log.info("%s canceled by %s: %d", jobs.model._meta.label, by, canceled)
+    return canceled, left_alone
+
+
+def requeue(
+    jobs: QuerySet[JobT],
+    by: object = "somebody",
+    *,
+    origins: Collection[Status] = ENDED,
+    first: bool = False,
+    note: Note | None = None,
+) -> tuple[int, int]:
+    """Give ended jobs a new start; returns how many were queued and how many left alone.
+
+    Only those whose status is among `origins` when their rows are locked. With `first` they
+    are the next to be claimed.
+    """
+    requeued = total = 0
+    priority = FIRST_IN_LINE if first else USUAL_PRIORITY
+    for chunk in _chunks(jobs):
+        ids = [job.id for job in chunk]
+        requeued += _requeue(jobs.model, ids, origins, note, priority=priority)
+        total += len(chunk)
+    if requeued:
+        wakeup.announce()
+    log.info("%s requeued by %s: %d", jobs.model._meta.label, by, requeued)
+    return requeued, total - requeued
+
+
+# Who was once let go first in line does not stay there for ever.
+USUAL_PRIORITY = Case(
+    When(priority=FIRST_IN_LINE, then=0), default=F("priority"), output_field=SmallIntegerField()
+)
+
+
+def _requeue(
+    model: type[Job],
+    ids: list[UUID],
+    origins: Collection[Status],
+    note: Note | None,
+    *,
+    hook: bool = True,
+    **columns: Any,
+) -> int:
+    try:
+        with sessions.short_transaction():
+            ended = model.objects.with_ids(ids).filter(status__in=set(origins) & set(ENDED))
+            rows = list(ended.order_by("id").select_for_update())
+            _move(
+                model.objects.with_ids([job.id for job in rows]),
+                Status.QUEUED,
+                epoch=F("epoch") + 1,
+                attempts=0,
+                interruptions=0,
+                run_after=Now(),
+                unavailable_since=None,
+                **columns,
+            )
+            ledger.excuse(job.id for job in rows)
+            for job in rows:
+                if hook:
+                    hooks.call(job, "on_requeue")
+            if note:
+                note(rows)
+        return len(rows)
+    except HookRaised as raised:
+        if len(ids) > 1:
+            return sum(_requeue(model, [id], origins, note, **columns) for id in ids)
+        log.error("on_requeue raised in %s; it moves without the hook", ids, exc_info=raised.error)
+        return _requeue(model, ids, origins, note, hook=False, **columns)
+
+
+def _chunks(jobs: QuerySet[JobT]) -> Iterator[list[JobT]]:
+    """All of them, a bounded number at a time, in the order of their ids."""
+    jobs = jobs.order_by("id")
+    chunk = list(jobs[:CHUNK])
+    while chunk:
+        yield chunk
+        chunk = list(jobs.filter(id__gt=chunk[-1].id)[:CHUNK])

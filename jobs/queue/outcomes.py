@@ -1,0 +1,151 @@
+"""How a claim ended, as a value, and what follows from it for the job."""
+
+import json
+import logging
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import F
+from django.db.models.functions import Coalesce, Now
+
+from jobs.db import clock, text
+from jobs.errors import (
+    Cancel,
+    LeaseLost,
+    NoRoom,
+    OperatorsFault,
+    OutOfPatience,
+    PermanentError,
+    Poisonous,
+    ProviderUnavailable,
+    Snooze,
+)
+from jobs.models import MAX_INTERRUPTIONS, Job, Outcome, Status
+from jobs.queue import retries
+
+log = logging.getLogger(__name__)
+
+Columns = dict[str, Any]
+
+SUCCESS: Columns = {"unavailable_since": None, "last_error": None, "error_kind": None}
+
+
+@dataclass(slots=True, eq=False)
+class End:
+    """One claim's end. `job` carries the epoch that the claim was given."""
+
+    job: Job
+    outcome: Outcome
+    result: Any = None
+    error: BaseException | None = None
+    wait: timedelta = timedelta(0)
+    final: bool = False  # no further attempt, however many are left
+    calls_hook: bool = True
+    has_answer: bool = False  # the provider answered before it ended
+    is_busy: bool = False  # not written, because somebody had its row locked
+    steps: dict[str, int] = field(default_factory=dict)
+
+    def as_history(self) -> tuple[str, str | None, str | None, str | None]:
+        """Outcome, error, traceback and steps, as the history keeps them."""
+        if self.error is None:
+            error = traceback = None
+        else:
+            error, traceback = text.message(self.error), text.full_traceback(self.error)
+        return self.outcome.value, error, traceback, json.dumps(self.steps) if self.steps else None
+
+    def give_up(self, error: Exception) -> None:
+        """Name the reason for failing; once, however often the write is repeated."""
+        if type(self.error) is not type(error):
+            error.__cause__ = self.error
+            self.error = error
+
+    def spoil(self, what: str, error: BaseException) -> bool:
+        """All was rolled back because of this end: change what to write; False if it can't be."""
+        if self.outcome == Outcome.SUCCEEDED:
+            self.outcome, self.error = Outcome.FAILED, error
+            self.wait = retries.backoff(type(self.job), self.job.attempts + 1)
+        elif self.calls_hook:
+            self.calls_hook = False
+            log.error("%s raised in %s; it moves without the hook", what, self.job, exc_info=error)
+        else:
+            return False
+        return True
+
+
+def from_error(job: Job, error: BaseException) -> End:
+    """What an error that `perform` raised makes of the claim."""
+    match error:
+        case PermanentError():
+            return End(job, Outcome.FAILED, error=error, final=True)
+        case Snooze(seconds=seconds):
+            return End(job, Outcome.SNOOZED, error=error, wait=clock.bounded(seconds))
+        case Cancel():
+            return End(job, Outcome.CANCELED, error=error)
+        case ProviderUnavailable(retry_after=retry_after):
+            wait = retries.wait_for_provider(type(job), retry_after)
+            return End(job, Outcome.UNAVAILABLE, error=error, wait=wait)
+        case LeaseLost() | NoRoom():
+            return End(job, Outcome.RELEASED, error=error)
+        case _:
+            return failure(job, error)
+
+
+def failure(job: Job, error: BaseException, outcome: Outcome = Outcome.FAILED) -> End:
+    """The job's own fault: it is tried again later, if it has attempts left."""
+    return End(job, outcome, error=error, wait=retries.backoff(type(job), job.attempts + 1))
+
+
+def follow(end: End, row: Any) -> tuple[Status, Columns]:
+    """What the end makes of the job, whose locked row this is."""
+    match end.outcome:
+        case Outcome.SUCCEEDED:
+            return Status.SUCCEEDED, SUCCESS
+        case Outcome.RELEASED:
+            return Status.QUEUED, {}
+        case Outcome.SNOOZED:
+            return Status.QUEUED, {"run_after": Now() + end.wait}
+        case Outcome.CANCELED:
+            return Status.CANCELED, {"epoch": F("epoch") + 1, **_said(end)}
+        case Outcome.UNAVAILABLE:
+            return _unavailable(end, row)
+        case Outcome.LOST:
+            return _lost(end, row)
+        case _:
+            return _failed(end, row)
+
+
+def _failed(end: End, row: Any) -> tuple[Status, Columns]:
+    attempts = min(row.attempts + 1, row.max_attempts)
+    columns = {"attempts": attempts, "unavailable_since": None, **_said(end)}
+    if end.final or attempts == row.max_attempts:
+        return Status.FAILED, columns
+    return Status.QUEUED, {"run_after": Now() + end.wait, **columns}
+
+
+def _unavailable(end: End, row: Any) -> tuple[Status, Columns]:
+    """The provider's faults are bounded by time, not by count; an operator's not at all."""
+    columns = {"run_after": Now() + end.wait, **_said(end)}
+    if isinstance(end.error, OperatorsFault):
+        return Status.QUEUED, {"unavailable_since": None, **columns}
+    if end.has_answer:
+        return Status.QUEUED, {"unavailable_since": Now(), **columns}
+    if row.is_impatient:
+        end.give_up(OutOfPatience(f"Unavailable for {type(end.job).patience}: {end.error}"))
+        return Status.FAILED, _said(end)
+    return Status.QUEUED, {"unavailable_since": Coalesce(F("unavailable_since"), Now()), **columns}
+
+
+def _lost(end: End, row: Any) -> tuple[Status, Columns]:
+    interruptions = row.interruptions + 1
+    columns = {"epoch": F("epoch") + 1, "interruptions": interruptions}
+    if interruptions >= MAX_INTERRUPTIONS:
+        end.give_up(Poisonous(f"Its worker died or vanished {interruptions} times: {end.error}"))
+        return Status.FAILED, columns | _said(end)
+    run_after = Now() + retries.wait_after_loss(interruptions)
+    return Status.QUEUED, columns | {"run_after": run_after, **_said(end)}
+
+
+def _said(end: End) -> Columns:
+    assert end.error is not None
+    return {"last_error": text.message(end.error), "error_kind": text.kind(end.error)}

@@ -1,0 +1,27 @@
+"""How long a job waits before it is tried again."""
+
+import random
+from datetime import timedelta
+
+from jobs.db import clock
+from jobs.models import Job
+
+
+def backoff(model: type[Job], failures: int) -> timedelta:
+    """Exponential, with full jitter: jobs that failed together don't come back together."""
+    doublings = min(max(failures, 1) - 1, 32)
+    longest: timedelta = min(model.backoff_base * 2**doublings, model.backoff_cap)
+    return longest * random.random()
+
+
+def wait_for_provider(model: type[Job], retry_after: object) -> timedelta:
+    """What the provider asked for and a little more; without a word from it, a jittered while."""
+    if retry_after is None:
+        return model.backoff_cap * random.uniform(0.05, 0.1)
+    wait = clock.bounded(retry_after, shortest=1.0) * random.uniform(1, 1.1)
+    return min(wait, model.patience)
+
+
+def wait_after_loss(interruptions: int) -> timedelta:
+    """A short while, so that a poison job doesn't take worker after worker at once."""
+    return timedelta(seconds=random.uniform(0, 2**interruptions))

@@ -1,0 +1,85 @@
+"""Waking idle workers: best effort, for speed alone. Polling is what can be relied on."""
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+
+from django.db import connection, transaction
+
+from jobs.db import sessions
+
+# NOTIFY takes a lock of the whole server at commit. A woken worker looks once more after
+# this pause, so what is not announced within it is found all the same.
+PAUSE = 0.02
+
+_last_notice = 0.0
+
+
+def announce() -> None:
+    """Wake the workers once the caller's transaction is committed."""
+    if connection.vendor == "postgresql":
+        # robust: a wake-up that fails must not fail what has been committed.
+        transaction.on_commit(_notify, robust=True)
+
+
+def _notify() -> None:
+    global _last_notice
+    if time.monotonic() - _last_notice < PAUSE:
+        return
+    _last_notice = time.monotonic()
+    with connection.cursor() as cursor:
+        cursor.execute("NOTIFY jobs")
+
+
+class Bell:
+    """Wakes the thread that waits for it. A signal handler may ring it at any moment.
+
+    Not so an Event, which has a lock: a handler that interrupts its own thread while that
+    holds the lock waits for it for ever.
+    """
+
+    def __init__(self) -> None:
+        self._rings: SimpleQueue[None] = SimpleQueue()
+
+    def ring(self) -> None:
+        self._rings.put(None)
+
+    def wait(self, seconds: float) -> None:
+        """Return at the first ring, or after so long; all rings until then have been heard."""
+        with suppress(Empty):
+            self._rings.get(timeout=seconds)
+            while True:
+                self._rings.get_nowait()
+
+
+class Listener(threading.Thread):
+    """Calls `wake` on every notice, on a connection of its own."""
+
+    def __init__(self, wake: Callable[[], None]) -> None:
+        super().__init__(name="listener", daemon=True)
+        self.wake = wake
+        self.stopped = threading.Event()
+
+    def run(self) -> None:
+        if connection.vendor != "postgresql":
+            return
+        sessions.own_connection()
+        while not self.stopped.is_set():
+            try:
+                self.listen()
+            except Exception:
+                connection.close()
+                # Nobody waits for this: polling goes on meanwhile.
+                self.stopped.wait(1)
+        connection.close()
+
+    def listen(self) -> None:
+        connection.ensure_connection()
+        raw = connection.connection
+        raw.execute("LISTEN jobs")
+        self.wake()  # for what was announced before we listened
+        while not self.stopped.is_set():
+            for _notice in raw.notifies(timeout=1, stop_after=1):
+                self.wake()

@@ -1,0 +1,80 @@
+"""Files of this machine, or of a disk that all servers share."""
+
+import errno
+import os
+import tempfile
+from pathlib import Path
+
+from django.core.files.storage import FileSystemStorage
+
+from jobs.errors import ProviderUnavailable, StorageRefused, StorageUnavailable
+from jobs.storage.names import checked
+
+NOT_PERMITTED = {errno.EACCES, errno.EPERM, errno.EROFS}
+
+
+class Folder(FileSystemStorage):
+    """Files of this machine. What has a name is complete, whoever was killed while writing it."""
+
+    def put(self, name: str, content: bytes) -> None:
+        """Store it, unless the name is taken. On return it survives a power cut."""
+        path = Path(self.path(checked(name)))
+        try:
+            if not path.exists():
+                self._write(path, content)
+            self._sync(path.parent)
+        except OSError as error:
+            raise self._explain(f"{name} could not be stored", error) from error
+
+    def read(self, name: str) -> bytes:
+        """All of a file; FileNotFoundError if there is none."""
+        path = Path(self.path(checked(name)))
+        try:
+            return path.read_bytes()
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise self._explain(f"{name} could not be read", error) from error
+
+    def _write(self, path: Path, content: bytes) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # Beside its goal, to be on the same file system.
+        descriptor, part = tempfile.mkstemp(".part", ".", path.parent)
+        try:
+            with open(descriptor, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            if self.file_permissions_mode is not None:
+                os.chmod(part, self.file_permissions_mode)
+            give_name(part, path)
+        finally:
+            Path(part).unlink(missing_ok=True)
+
+    def _sync(self, folder: Path) -> None:
+        """Make new names durable, those of new folders too."""
+        root = Path(self.location)
+        for changed in (folder, *folder.parents):
+            descriptor = os.open(changed, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+            if changed == root:
+                break
+
+    def _explain(self, what: str, error: OSError) -> ProviderUnavailable:
+        why = f"{what} in the folder {self.location}: {error.strerror or error}."
+        if error.errno in NOT_PERMITTED:
+            return StorageRefused(reason=f"{why} Allow this account to read and write there.")
+        return StorageUnavailable(reason=f"{why} Look whether the disk is full or gone.")
+
+
+def give_name(part: str, path: Path) -> None:
+    """Let a complete file appear, unless somebody was quicker."""
+    try:
+        os.link(part, path)
+    except FileExistsError:
+        pass
+    except OSError:  # a file system without links
+        os.replace(part, path)  # if somebody was quicker, the same by the same

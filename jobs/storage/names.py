@@ -1,0 +1,14 @@
+"""What the name of a stored file may look like."""
+
+import re
+
+from django.core.exceptions import SuspiciousFileOperation
+
+# No part begins with a dot: neither "..", nor a file that is still being written.
+NAME = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)*", re.ASCII)
+
+
+def checked(name: str) -> str:
+    if not NAME.fullmatch(name):
+        raise SuspiciousFileOperation(f"{name!r} can't be the name of a file.")
+    return name

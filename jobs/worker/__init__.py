@@ -1,0 +1,1 @@
+"""A worker process: claim, perform, settle, over and over, until it is told to stop."""

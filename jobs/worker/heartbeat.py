@@ -1,0 +1,140 @@
+"""Keeping what this worker holds: the beat that extends its leases, and the watchdog."""
+
+import logging
+import os
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import timedelta
+from typing import Any
+
+from django.db import Error, connection
+from django.db.models.functions import Now
+
+from jobs import __version__, queue
+from jobs.db import sessions
+from jobs.models import Job, Worker
+from jobs.run import Pulse, Run
+
+log = logging.getLogger(__name__)
+
+BLOCKED = 70  # exit code: EX_SOFTWARE
+
+
+class Watchdog(threading.Thread):
+    """Ends the process when a database call blocks for a whole lease.
+
+    A black-holed connection stays blocked past every timeout of the driver and the server.
+    Only somebody inside who does not wait for the database can end it.
+    """
+
+    def __init__(self, limit: float) -> None:
+        super().__init__(name="watchdog", daemon=True)
+        self.limit = limit
+        self.awake = 0.0  # seconds; a process that was frozen has not waited for an answer
+        self.busy_since: dict[str, float] = {}
+
+    @contextmanager
+    def watch(self, what: str) -> Iterator[None]:
+        """Expect an answer of the database at least once per lease while this lasts."""
+
+        def note_answer(execute: Callable[..., Any], *query: Any) -> Any:
+            result = execute(*query)
+            self.busy_since[what] = self.awake
+            return result
+
+        self.busy_since[what] = self.awake
+        try:
+            with connection.execute_wrapper(note_answer):
+                yield
+        finally:
+            del self.busy_since[what]
+
+    def run(self) -> None:
+        nap = min(1.0, self.limit / 4)
+        while True:
+            time.sleep(nap)
+            self.awake += nap
+            for what, since in self.busy_since.copy().items():
+                if self.awake - since > self.limit:
+                    log.critical("%s: no answer for %s s. Ending.", what, self.limit)
+                    logging.shutdown()
+                    os._exit(BLOCKED)
+
+
+class Heartbeat(threading.Thread):
+    """Beats every quarter of the lease, on a connection of its own."""
+
+    def __init__(
+        self,
+        name: str,
+        slots: int,
+        lease: timedelta,
+        runs: Callable[[], list[Run]],
+        watchdog: Watchdog,
+    ) -> None:
+        super().__init__(name="heartbeat", daemon=True)
+        self.worker = name
+        self.slots = slots
+        self.lease = lease
+        self.runs = runs
+        self.watchdog = watchdog
+        self.pulse = Pulse(lease.total_seconds())
+        self.draining = False
+        self.stopped = threading.Event()
+
+    def run(self) -> None:
+        sessions.own_connection()
+        interval = self.lease.total_seconds() / 4
+        due_at = time.monotonic()
+        while not self.stopped.wait(max(0.0, due_at - time.monotonic())):
+            # At a fixed rate; beats missed while the process was frozen are not made up for.
+            due_at = max(due_at + interval, time.monotonic())
+            try:
+                with self.watchdog.watch("Beating"):
+                    self.beat()
+            except Exception as error:
+                # A database fault, most likely; but whatever it is, the beat must go on.
+                level = logging.DEBUG if isinstance(error, Error) else logging.ERROR
+                log.log(level, "No beat: %s", error, exc_info=error)
+                connection.close()
+                due_at = time.monotonic() + min(1.0, interval / 4)
+        connection.close()
+
+    def beat(self) -> None:
+        began_at = time.monotonic()
+        held: dict[type[Job], list[Run]] = defaultdict(list)
+        for run in self.runs():
+            held[type(run.job)].append(run)
+        for model, runs in held.items():
+            ours = queue.beat(model, {run.job.id: run.epoch for run in runs}, self.lease)
+            for run in runs:
+                if run.job.id not in ours and not run.has_ended:
+                    run.lose("The claim is gone: canceled, or taken over after a pause.")
+        self.pulse.confirmed_at = began_at
+        self.describe(running=sum(map(len, held.values())))
+
+    def describe(self, running: int) -> None:
+        """Say how this worker is, and forget those that have been silent for long."""
+        facts = {
+            "last_beat_at": Now(),
+            "lease_expires_at": Now() + self.lease,
+            "running": running,
+            "draining": self.draining,
+        }
+        with sessions.short_transaction(patience=self.lease / 8):
+            if not Worker.objects.filter(name=self.worker).update(**facts):
+                Worker.objects.create(
+                    name=self.worker, slots=self.slots, version=__version__, **facts
+                )
+            Worker.objects.filter(lease_expires_at__lt=Now() - self.lease).delete()
+
+    def stop(self) -> None:
+        """Stop beating and take this worker off the list; what it held has been settled."""
+        self.stopped.set()
+        self.join(timeout=5)
+        # Without a database the row stays, and goes away by itself.
+        with self.watchdog.watch("The last word"), suppress(Error):
+            Worker.objects.filter(name=self.worker).delete()
