@@ -117,12 +117,12 @@ def ask_again(guide: Guide, names: list[str]) -> int:
         return 0
     failed = SpotImageJob.objects.filter(plan_id=guide.pk, spot_name__in=names)
     lacking = guide.spots.filter(~PAINTED).values("spot_name")
-    requeued, _ = queue.requeue(
+    requeued = queue.requeue(
         failed.filter(status=Status.FAILED, spot_name__in=lacking),  # type: ignore[misc]
         by="its guide",
         origins=[Status.FAILED],
     )
-    return requeued
+    return len(requeued)
 
 
 def remove_spots(guide: Guide, names: Iterable[str]) -> None:
@@ -158,7 +158,7 @@ def request_new_pictures(jobs: QuerySet[SpotImageJob], by: object) -> tuple[int,
     ended = list(jobs.filter(status__in=ENDED).order_by("id").select_for_update())
     chosen = SpotImageJob.objects.filter(id__in=[job.id for job in ended])
     chosen.update(generation=F("generation") + 1, asked_by=str(by))  # type: ignore[misc]
-    requeued, _ = queue.requeue(chosen, by=by)
+    requeued = len(queue.requeue(chosen, by=by))
     return requeued, asked - requeued
 
 

@@ -14,7 +14,7 @@ from django.db import Error, connection
 from jobs.db import sessions
 from jobs.db.text import clean
 from jobs.errors import LeaseLost
-from jobs.models import Job, Status
+from jobs.models import Job
 
 log = logging.getLogger(__name__)
 
@@ -127,11 +127,8 @@ class Run:
         self._progress_at = now
         told = {"step": self._step, "done": int(done), "total": int(total)}
         told["text"] = clean(text, 500)
-        held = type(self.job).objects.filter(
-            id=self.job.id, epoch=self.epoch, status=Status.PROCESSING
-        )
         try:
-            held.update(progress=told)
+            type(self.job).objects.held(self.job).update(progress=told)
         except Error as error:  # not worth a run that may have cost money
             log.debug("Progress not written: %s", error)
         sessions.give_back()

@@ -79,8 +79,8 @@ def deepen(later: int, finished: int) -> None:
 
 def look() -> None:
     """Ask what every worker asks once a second: due, suspect or abandoned jobs?"""
-    found, _ = question.ask([BenchJob], idle_worker())
-    if any(found.values()):
+    found = question.ask([BenchJob], idle_worker())
+    if found.due or found.suspect or found.expired:
         raise RuntimeError("There was something to do.")
 
 

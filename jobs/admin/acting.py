@@ -20,7 +20,7 @@ from jobs.admin.base import ReadOnlyAdmin, Rows, as_uuid, list_of
 from jobs.console import actions, audit
 from jobs.console.actions import ACTIONS, Action
 from jobs.console.counting import Number
-from jobs.db import sessions
+from jobs.db import faults
 from jobs.models import Job, Status
 
 log = logging.getLogger(__name__)
@@ -122,9 +122,9 @@ class ActingAdmin(ReadOnlyAdmin):
 
     def forgive(self, request: HttpRequest, error: Error) -> None:
         """Say that the database was busy, if that is all; else raise it."""
-        if not sessions.is_passing(error):
+        if not faults.is_passing(error):
             raise error
-        if sessions.is_lost():
+        if faults.is_lost():
             connection.close()  # the next query opens another
         log.warning("The console was kept waiting by the database: %s", error)
         text = _("The database was busy, so nothing was changed just now. Try again.")

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models.functions import Now
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop
@@ -11,7 +10,7 @@ from unfold.decorators import display
 
 from jobs.admin import timeline
 from jobs.admin.base import ReadOnlyAdmin, Rows
-from jobs.console import audit, figures
+from jobs.console import audit
 from jobs.models import Worker
 
 COLOURS = {"alive": "success", "stopping": "warning", "silent": "danger"}
@@ -20,7 +19,7 @@ LABELS = {"alive": _("alive"), "stopping": _("stopping"), "silent": _("silent")}
 
 def condition(worker: Any) -> str:
     """In one word: alive, stopping or silent."""
-    if not figures.is_alive(worker):
+    if not worker.is_alive:
         return "silent"
     return "stopping" if worker.draining or worker.asked_to_stop else "alive"
 
@@ -32,9 +31,7 @@ class WorkerAdmin(ReadOnlyAdmin):
     actions = ["drain"]
 
     def get_queryset(self, request: HttpRequest) -> Rows:
-        """With the database's clock: this machine's may be wrong."""
-        workers: Rows = super().get_queryset(request).annotate(now=Now())
-        return workers
+        return Worker.objects.with_now()
 
     @display(description=_("state"), label=COLOURS)  # type: ignore[untyped-decorator]
     def state(self, worker: Worker) -> tuple[str, str]:

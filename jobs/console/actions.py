@@ -17,15 +17,15 @@ from django.utils.translation import gettext_noop
 from jobs import queue
 from jobs.console import audit, counting
 from jobs.console.counting import MANY, Number
-from jobs.db import clock, sessions
-from jobs.models import ENDED, Job, Status
+from jobs.db import clock, faults, sessions
+from jobs.models import ENDED, Status
 from jobs.paid import limits
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
 
 Jobs = QuerySet[Any]
-Move = Callable[[Jobs, object, queue.Note], tuple[int, int]]
+Move = Callable[[Jobs, object], list[Any]]
 
 SECONDS = 5.0  # of work per request; far below any server's patience
 NOT_SUCCEEDED = (Status.FAILED, Status.CANCELED)
@@ -57,23 +57,20 @@ class Action:
 
 
 def _requeue(origins: tuple[Status, ...], *, first: bool = False) -> Move:
-    def move(jobs: Jobs, by: object, note: queue.Note) -> tuple[int, int]:
-        return queue.requeue(jobs, by, origins=origins, first=first, note=note)
+    def move(jobs: Jobs, by: object) -> list[Any]:
+        return queue.requeue(jobs, by, origins=origins, first=first, most=queue.CHUNK)
 
     return move
 
 
-def _cancel(jobs: Jobs, by: object, note: queue.Note) -> tuple[int, int]:
-    return queue.cancel(jobs, f"Canceled by {by}.", by, note)
+def _cancel(jobs: Jobs, by: object) -> list[Any]:
+    return queue.cancel(jobs, f"Canceled by {by}.", by, most=queue.CHUNK)
 
 
-def _delete(jobs: Jobs, by: object, note: queue.Note) -> tuple[int, int]:
-    with sessions.short_transaction():
-        ended = jobs.filter(status__in=ENDED)
-        rows = list(ended.order_by("id").select_for_update())
-        note(rows)
-        jobs.model.objects.with_ids([row.id for row in rows]).delete()
-    return len(rows), 0
+def _delete(jobs: Jobs, by: object) -> list[Any]:
+    rows = list(jobs.filter(status__in=ENDED).order_by("id").select_for_update()[: queue.CHUNK])
+    jobs.model.objects.with_ids([row.id for row in rows]).delete()
+    return rows
 
 
 ACTIONS = {
@@ -208,32 +205,32 @@ def carry_out(
     With `before` only those that could be taken at that moment: what a person was shown. A
     passing fault of the database ends it early, or is raised if nothing was done yet.
     """
-    model: type[Job] = jobs.model
     give_up_at = time.monotonic() + seconds
-    movable = jobs.filter(status__in=action.origins).order_by("id")
+    movable = jobs.filter(status__in=action.origins)
     if before:
         movable = movable.filter(**{f"{action.moment}__lte": before})
     changed = 0
-    last = None
-
-    def note(moved: list[Any]) -> None:
-        audit.note(by, moved, action.logged, action.flag)
-
+    last = after
     try:
-        while ids := _ids(movable, after):
-            some, _left = action.move(model.objects.with_ids(ids), by, note)
-            changed += some
-            last = after = ids[-1]
-            if time.monotonic() > give_up_at and _ids(movable, after, 1):
+        while moved := _move_some(action, _beyond(movable, last), by):
+            changed += len(moved)
+            last = moved[-1].id
+            if time.monotonic() > give_up_at and _beyond(movable, last).exists():
                 return Result(changed, last)
     except Error as error:
-        if last is None or not sessions.is_passing(error):
+        if not changed or not faults.is_passing(error):
             raise
         return Result(changed, last)
     return Result(changed)
 
 
-def _ids(jobs: Jobs, after: UUID | None, most: int = queue.CHUNK) -> list[UUID]:
-    if after:
-        jobs = jobs.filter(id__gt=after)
-    return list(jobs.values_list("id", flat=True)[:most])
+def _move_some(action: Action, jobs: Jobs, by: object) -> list[Any]:
+    """Move one chunk and write down who asked for it, both or neither."""
+    with sessions.short_transaction():
+        moved = action.move(jobs, by)
+        audit.note(by, moved, action.logged, action.flag)
+    return moved
+
+
+def _beyond(jobs: Jobs, last: UUID | None) -> Jobs:
+    return jobs.filter(id__gt=last) if last else jobs

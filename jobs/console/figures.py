@@ -254,7 +254,7 @@ def providers(statuses: dict[Model, dict[Status, Number]]) -> list[ProviderFigur
 
 def workers() -> Sequence[Worker]:
     """Those heard of last, the newest last, each with the database's clock."""
-    heard = Worker.objects.annotate(now=Now()).order_by("-lease_expires_at", "name")[:MOST_ROWS]
+    heard = Worker.objects.with_now().order_by("-lease_expires_at", "name")[:MOST_ROWS]
     return sorted(heard, key=lambda worker: (worker.started_at, worker.name))
 
 
@@ -267,13 +267,8 @@ class Fleet:
 
 
 def fleet() -> Fleet:
-    alive = Worker.objects.filter(lease_expires_at__gt=Now())
-    working = alive.filter(draining=False, asked_to_stop=False)
-    return Fleet(**counting.counts({"alive": alive, "working": working}))
-
-
-def is_alive(worker: Any) -> bool:
-    return bool(worker.lease_expires_at > worker.now)
+    workers = Worker.objects.all()
+    return Fleet(**counting.counts({"alive": workers.alive(), "working": workers.working()}))
 
 
 def unknown_calls() -> Number:

@@ -48,6 +48,20 @@ class JobQuerySet(models.QuerySet["Job"]):
     def with_ids(self, ids: Iterable[uuid.UUID]) -> Self:
         return self.filter(AnyOf(F("id"), ids))
 
+    def living(self) -> Self:
+        """Those that have not ended."""
+        return self.exclude(status__in=ENDED)
+
+    def ended(self) -> Self:
+        return self.filter(status__in=ENDED)
+
+    def processing(self) -> Self:
+        return self.filter(status=Status.PROCESSING)
+
+    def held(self, job: "Job") -> Self:
+        """This job, if the claim that this copy knows still holds it."""
+        return self.processing().filter(id=job.id, epoch=job.epoch)
+
     def due(self) -> Self:
         return self.filter(status=Status.QUEUED, run_after__lte=Now())
 
@@ -56,7 +70,7 @@ class JobQuerySet(models.QuerySet["Job"]):
         return self.order_by("priority", "run_after", "created_at")
 
     def expired(self) -> Self:
-        return self.filter(status=Status.PROCESSING, lease_expires_at__lt=Now())
+        return self.processing().filter(lease_expires_at__lt=Now())
 
     def suspect(self) -> Self:
         """Those on their last chance: one more lost worker and they are poison."""
@@ -66,11 +80,11 @@ class JobQuerySet(models.QuerySet["Job"]):
         return self.filter(interruptions__lt=MAX_INTERRUPTIONS - 1)
 
     def delete(self) -> tuple[int, dict[str, int]]:
-        living = self.exclude(status__in=ENDED).first()
+        living = self.living().first()
         if living:
             raise NotEnded(f"{living} is {living.status}: cancel it before deleting it.")
         # The filter again, for a job that was requeued since the line above.
-        return super(JobQuerySet, self.filter(status__in=ENDED)).delete()
+        return super(JobQuerySet, self.ended()).delete()
 
     delete.alters_data = True  # type: ignore[attr-defined]
     delete.queryset_only = True  # type: ignore[attr-defined]

@@ -1,8 +1,25 @@
 """The processes that perform jobs."""
 
+from datetime import datetime
+from typing import Self
+
 from django.db import models
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
+
+
+class WorkerQuerySet(models.QuerySet["Worker"]):
+    def with_now(self) -> Self:
+        """Each row with the database's clock: this machine's may be wrong."""
+        return self.annotate(now=Now())
+
+    def alive(self) -> Self:
+        """Those that beat within their lease."""
+        return self.filter(lease_expires_at__gt=Now())
+
+    def working(self) -> Self:
+        """Those alive that go on taking jobs."""
+        return self.alive().filter(draining=False, asked_to_stop=False)
 
 
 class Worker(models.Model):
@@ -22,6 +39,10 @@ class Worker(models.Model):
         _("asked to stop"), db_default=False, help_text=_("read by the worker at every poll")
     )
 
+    now: datetime  # by with_now()
+
+    objects = WorkerQuerySet.as_manager()
+
     class Meta:
         db_table = "job_workers"
         verbose_name = _("worker")
@@ -29,3 +50,7 @@ class Worker(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_alive(self) -> bool:
+        return self.lease_expires_at > self.now

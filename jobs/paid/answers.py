@@ -8,7 +8,6 @@ from typing import Any
 
 from django.conf import settings
 from django.db import Error
-from django.db.models.functions import Now
 
 from jobs import storage
 from jobs.db import sessions, text
@@ -72,7 +71,7 @@ def _give_up(call: Call) -> None:
 def _write_off(call: Call) -> None:
     """Nobody knows what became of it; unless its worker lives and may still bring the answer."""
     under_way = Call.objects.under_way().filter(pk=call.pk)
-    alive = Worker.objects.filter(name=call.worker, lease_expires_at__gt=Now())
+    alive = Worker.objects.alive().filter(name=call.worker)
     if under_way.exists() and alive.exists():
         raise Snooze(5, f"An earlier call of {call.provider} for it is still under way.")
     ledger.end(call, State.UNKNOWN, f"{call.worker} vanished before the answer was stored.")

@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 
 from jobs.db import sessions
 from jobs.errors import LeaseLost, OutcomeUnknown, Snooze
-from jobs.models import Call, State, Status
+from jobs.models import Call, State
 from jobs.paid import limits
 from jobs.run import Run
 
@@ -52,10 +52,8 @@ def begin(run: Run, name: str, key: str, payload_hash: str) -> tuple[Call, float
 
 
 def _confirm(run: Run) -> None:
-    held = type(run.job).objects.filter(
-        id=run.job.id, epoch=run.epoch, status=Status.PROCESSING, lease_expires_at__gt=Now()
-    )
-    if not held.exists():
+    held = type(run.job).objects.held(run.job)
+    if not held.filter(lease_expires_at__gt=Now()).exists():
         raise LeaseLost("The claim is gone: nothing may be bought for it.")
 
 

@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from jobs.db import clock, sessions, text
 from jobs.errors import AnswerLost, NoRoom, OperatorsFault, ProviderUnavailable
-from jobs.models import Call, Job, Provider, Status, job_models
+from jobs.models import Call, Job, Provider, job_models
 from jobs.models.provider import BREAKER_FAULTS
 
 log = logging.getLogger(__name__)
@@ -99,7 +99,7 @@ def count_running(name: str) -> tuple[int, int]:
     running = begun = 0
     for model in job_models():
         if model.provider_name() == name:
-            processing = model.objects.filter(status=Status.PROCESSING)
+            processing = model.objects.processing()
             counts = processing.aggregate(all=Count("id"), starting=Count("id", filter=starting))
             running += counts["all"]
             begun += counts["starting"]

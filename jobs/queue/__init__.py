@@ -1,24 +1,12 @@
 """Every move of a job, in the order of its life: `from jobs import queue; queue.enqueue(...)`."""
 
-from jobs.queue.moves import (
-    CHUNK,
-    FIRST_IN_LINE,
-    MOVES,
-    Note,
-    beat,
-    cancel,
-    claim,
-    enqueue,
-    requeue,
-    rescue,
-    settle,
-)
+from jobs.queue.asked import FIRST_IN_LINE, cancel, requeue
+from jobs.queue.moves import CHUNK, MOVES, beat, claim, enqueue, rescue, settle
 
 __all__ = [
     "CHUNK",
     "FIRST_IN_LINE",
     "MOVES",
-    "Note",
     "beat",
     "cancel",
     "claim",

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from jobs.db import sessions
+from jobs.db import faults
 from jobs.models import Job
 
 
@@ -25,9 +25,9 @@ def call(job: Job, hook: str, *arguments: Any) -> None:
     try:
         getattr(job, hook)(*arguments)
     except (Exception, SystemExit) as error:
-        if sessions.is_passing(error):
+        if faults.is_passing(error):
             raise
         raise HookRaised(hook, error) from error
-    if sessions.is_spoiled():
+    if faults.is_spoiled():
         # Else the commit would roll back silently, and all would look well.
         raise HookRaised(hook, SwallowedError(f"{hook} caught a database error: use atomic()."))

@@ -1,25 +1,24 @@
-"""Every move of a job, in the order of its life. Nothing else writes `status`.
+"""The moves that workers make, in the order of a job's life, and the one that writes `status`.
 
-A move locks its rows in the order of their ids, looks whether they still are as it
-expects (status, epoch), and only then writes; hooks and history in the same transaction.
+A move locks its rows in the order of their ids, checks that they still are as it expects
+(status, epoch), and only then writes. Hooks and history share its transaction.
 """
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import timedelta
 from typing import Any, TypeVar
 from uuid import UUID
 
 from django.db import DatabaseError, Error, OperationalError
-from django.db.models import Case, F, Q, QuerySet, SmallIntegerField, When
+from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
-from jobs.db import sessions
-from jobs.errors import Cancel, LeaseLost
+from jobs.db import faults, inserts, sessions
+from jobs.errors import LeaseLost
 from jobs.models import ENDED, Job, JobQuerySet, Outcome, Status
-from jobs.paid import ledger, limits
+from jobs.paid import limits
 from jobs.queue import history, hooks, outcomes, wakeup
 from jobs.queue.hooks import HookRaised
 from jobs.queue.outcomes import End
@@ -36,12 +35,9 @@ MOVES: Mapping[Status, Collection[Status]] = {
 }
 NOT_HELD = {"locked_at": None, "locked_by": None, "lease_expires_at": None}
 CHUNK = 500
-FIRST_IN_LINE = -32_768  # the smallest priority there is
-
-Note = Callable[[list[Any]], None]  # is told, in the transaction of the move, which jobs moved
 
 
-def _move(jobs: QuerySet[Any], to: Status, **columns: Any) -> int:
+def move(jobs: QuerySet[Any], to: Status, **columns: Any) -> int:
     """Write a status, along MOVES only, with the columns that follow from it."""
     origins = [status for status in Status if to in MOVES[status]]
     held = {} if to == Status.PROCESSING else NOT_HELD
@@ -59,7 +55,7 @@ def enqueue(jobs: Iterable[Job]) -> list[UUID]:
 
     Jobs that exist already, by a unique constraint of their model, are skipped.
     """
-    created = sessions.insert_missing(list(jobs))
+    created = inserts.insert_missing(list(jobs))
     if created:
         wakeup.announce()
     return created
@@ -88,7 +84,7 @@ def _claim(
         # SKIP LOCKED: step past rows another worker is claiming right now.
         jobs = list(due.in_turn().select_for_update(skip_locked=True)[:slots])
         if jobs:
-            _move(
+            move(
                 due.model.objects.with_ids([job.id for job in jobs]),
                 Status.PROCESSING,
                 epoch=F("epoch") + 1,
@@ -135,7 +131,7 @@ def beat(model: type[Job], claims: Mapping[UUID, int], lease: timedelta) -> set[
     A row that somebody has locked is not waited for, or the others' leases would run out.
     """
     with sessions.short_transaction(patience=lease / 8):
-        rows = model.objects.with_ids(claims).filter(status=Status.PROCESSING)
+        rows = model.objects.with_ids(claims).processing()
         free = rows.order_by("id").select_for_update(skip_locked=True)
         ours = {id for id, epoch in free.values_list("id", "epoch") if claims[id] == epoch}
         rows.with_ids(ours).update(lease_expires_at=Now() + lease)
@@ -146,7 +142,7 @@ def beat(model: type[Job], claims: Mapping[UUID, int], lease: timedelta) -> set[
 
 # processing -> succeeded, failed, canceled, or queued again
 
-Situation = Callable[[End, Any], bool]
+Expectation = Callable[[End, Any], bool]
 FACTS = (
     "id",
     "status",
@@ -167,11 +163,11 @@ def _expired(end: End, row: Any) -> bool:
     return _held(end, row) and bool(row.is_expired)
 
 
-def _living(end: End, row: Any) -> bool:
+def is_living(end: End, row: Any) -> bool:
     return row.status not in ENDED
 
 
-def settle(ends: list[End], expected: Situation = _held, *, wait: bool = False) -> list[End]:
+def settle(ends: list[End], expected: Expectation = _held, *, wait: bool = False) -> list[End]:
     """End many claims of one model in one transaction; returns those that were not written.
 
     They were not found as expected: somebody else has ended the claim. Or, if their `is_busy`
@@ -186,7 +182,7 @@ def settle(ends: list[End], expected: Situation = _held, *, wait: bool = False) 
         if len(ends) == 1:
             return settle(ends, expected, wait=wait)  # the end says now what to write instead
     except DatabaseError as error:
-        if isinstance(error, OperationalError) or sessions.is_lost():
+        if isinstance(error, OperationalError) or faults.is_lost():
             raise  # not the fault of any of them: repeat all of it later
         if len(ends) == 1:
             return _settle_refused(ends[0], expected, error)
@@ -194,21 +190,21 @@ def settle(ends: list[End], expected: Situation = _held, *, wait: bool = False) 
     return [missed for end in ends for missed in settle([end], expected, wait=wait)]
 
 
-def _settle_refused(end: End, expected: Situation, error: DatabaseError) -> list[End]:
+def _settle_refused(end: End, expected: Expectation, error: DatabaseError) -> list[End]:
     if end.spoil("The database", error):
         return settle([end], expected)
     log.error("%s can't be settled; its lease will run out", end.job, exc_info=error)
     return [end]
 
 
-def _settle(ends: list[End], expected: Situation, wait: bool) -> list[End]:
+def _settle(ends: list[End], expected: Expectation, wait: bool) -> list[End]:
     model = type(ends[0].job)
     with sessions.short_transaction():
-        jobs = _with_facts(model, [end.job.id for end in ends])
+        jobs = with_facts(model.objects.with_ids([end.job.id for end in ends]))
         locked = jobs.order_by("id").select_for_update(skip_locked=not wait)
         rows = {row.id: row for row in locked.values_list(*FACTS, named=True)}
         ours = [(end, rows[end.job.id]) for end in ends if _is(expected, end, rows)]
-        _write(model, ours)
+        write(model, ours)
         if len(ours) == len(ends):
             return []
         missed = [end for end in ends if not _is(expected, end, rows)]
@@ -218,20 +214,21 @@ def _settle(ends: list[End], expected: Situation, wait: bool) -> list[End]:
     return missed
 
 
-def _is(expected: Situation, end: End, rows: Mapping[UUID, Any]) -> bool:
+def _is(expected: Expectation, end: End, rows: Mapping[UUID, Any]) -> bool:
     row = rows.get(end.job.id)
     return row is not None and expected(end, row)
 
 
-def _with_facts(model: type[Job], ids: list[UUID]) -> JobQuerySet:
+def with_facts(jobs: QuerySet[Any]) -> QuerySet[Any]:
     """What decides about these jobs; questions of time are answered by the database's clock."""
-    return model.objects.with_ids(ids).annotate(
+    facts: QuerySet[Any] = jobs.annotate(
         is_expired=Q(lease_expires_at__lt=Now()),
-        is_impatient=Q(unavailable_since__lt=Now() - model.patience),
+        is_impatient=Q(unavailable_since__lt=Now() - jobs.model.patience),
     )
+    return facts
 
 
-def _write(model: type[Job], ends: list[tuple[End, Any]]) -> None:
+def write(model: type[Job], ends: list[tuple[End, Any]]) -> None:
     """First the history, then the moves, one UPDATE for all that change alike; then the hooks."""
     moves = defaultdict(list)
     for end, row in ends:
@@ -239,7 +236,7 @@ def _write(model: type[Job], ends: list[tuple[End, Any]]) -> None:
         moves[to, tuple(columns.items())].append(end)
     history.record(model, [end for end, row in ends if row.status == Status.PROCESSING])
     for (to, changes), alike in moves.items():
-        _move(model.objects.with_ids([end.job.id for end in alike]), to, **dict(changes))
+        move(model.objects.with_ids([end.job.id for end in alike]), to, **dict(changes))
     for (to, _), alike in moves.items():
         for end in alike:
             _call_hook_of(end, to)
@@ -274,103 +271,3 @@ def rescue(model: type[Job], spared: Collection[UUID] = ()) -> list[End]:
     ]
     missed = settle(ends, expected=_expired)  # another worker was quicker, or it beats again
     return [end for end in ends if end not in missed]
-
-
-# What a person asks for: queued, processing -> canceled, and succeeded, failed, canceled -> queued
-
-
-def cancel(
-    jobs: QuerySet[JobT],
-    reason: str = "Canceled by a person.",
-    by: object = "somebody",
-    note: Note | None = None,
-) -> tuple[int, int]:
-    """Cancel what has not ended; returns how many were canceled and how many left alone."""
-    canceled = left_alone = 0
-    for chunk in _chunks(jobs):
-        ends = [End(job, Outcome.CANCELED, error=Cancel(reason)) for job in chunk]
-        with sessions.short_transaction() if note else nullcontext():
-            missed = settle(ends, expected=_living, wait=True)
-            if note:
-                note([end.job for end in ends if end not in missed])
-        canceled += len(ends) - len(missed)
-        left_alone += len(missed)
-    log.info("%s canceled by %s: %d", jobs.model._meta.label, by, canceled)
-    return canceled, left_alone
-
-
-def requeue(
-    jobs: QuerySet[JobT],
-    by: object = "somebody",
-    *,
-    origins: Collection[Status] = ENDED,
-    first: bool = False,
-    note: Note | None = None,
-) -> tuple[int, int]:
-    """Give ended jobs a new start; returns how many were queued and how many left alone.
-
-    Only those whose status is among `origins` when their rows are locked. With `first` they
-    are the next to be claimed.
-    """
-    requeued = total = 0
-    priority = FIRST_IN_LINE if first else USUAL_PRIORITY
-    for chunk in _chunks(jobs):
-        ids = [job.id for job in chunk]
-        requeued += _requeue(jobs.model, ids, origins, note, priority=priority)
-        total += len(chunk)
-    if requeued:
-        wakeup.announce()
-    log.info("%s requeued by %s: %d", jobs.model._meta.label, by, requeued)
-    return requeued, total - requeued
-
-
-# Who was once let go first in line does not stay there for ever.
-USUAL_PRIORITY = Case(
-    When(priority=FIRST_IN_LINE, then=0), default=F("priority"), output_field=SmallIntegerField()
-)
-
-
-def _requeue(
-    model: type[Job],
-    ids: list[UUID],
-    origins: Collection[Status],
-    note: Note | None,
-    *,
-    hook: bool = True,
-    **columns: Any,
-) -> int:
-    try:
-        with sessions.short_transaction():
-            ended = model.objects.with_ids(ids).filter(status__in=set(origins) & set(ENDED))
-            rows = list(ended.order_by("id").select_for_update())
-            _move(
-                model.objects.with_ids([job.id for job in rows]),
-                Status.QUEUED,
-                epoch=F("epoch") + 1,
-                attempts=0,
-                interruptions=0,
-                run_after=Now(),
-                unavailable_since=None,
-                **columns,
-            )
-            ledger.excuse(job.id for job in rows)
-            for job in rows:
-                if hook:
-                    hooks.call(job, "on_requeue")
-            if note:
-                note(rows)
-        return len(rows)
-    except HookRaised as raised:
-        if len(ids) > 1:
-            return sum(_requeue(model, [id], origins, note, **columns) for id in ids)
-        log.error("on_requeue raised in %s; it moves without the hook", ids, exc_info=raised.error)
-        return _requeue(model, ids, origins, note, hook=False, **columns)
-
-
-def _chunks(jobs: QuerySet[JobT]) -> Iterator[list[JobT]]:
-    """All of them, a bounded number at a time, in the order of their ids."""
-    jobs = jobs.order_by("id")
-    chunk = list(jobs[:CHUNK])
-    while chunk:
-        yield chunk
-        chunk = list(jobs.filter(id__gt=chunk[-1].id)[:CHUNK])

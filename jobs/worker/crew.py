@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable
 from queue import SimpleQueue
 
-from jobs.db import sessions
+from jobs.db import faults, sessions
 from jobs.errors import ProviderUnavailable
 from jobs.models import Outcome
 from jobs.queue import outcomes
@@ -78,6 +78,6 @@ def perform(run: Run, worker: str) -> End:
 
 def _blame(error: BaseException) -> BaseException:
     """A database that went away, or kept it waiting, is not the job's fault."""
-    if sessions.is_nobodys_fault(error):
+    if faults.is_nobodys_fault(error):
         return ProviderUnavailable(retry_after=2, reason=f"The database can't be used: {error}")
     return error

@@ -15,7 +15,8 @@ from guides.models import SpotDetail, SpotImageJob
 from jobs.console import actions
 from jobs.models import Attempt, Call, Provider, Status
 from jobs.paid import limits
-from jobs.worker.loop import Worker
+from jobs.worker.loop import Loop
+from jobs.worker.options import Options
 from tests.browser.console import busy_night, log_in, new_worker
 from tests.browser.visitor import needs_chromium
 from tests.guides.conftest import save_guide
@@ -113,7 +114,7 @@ def test_a_running_job_that_is_canceled_makes_no_call_any_more(guide, visit, mon
         return request_for(*args, **kwargs)
 
     monkeypatch.setattr(images, "request_for", wait_for_the_operator)
-    worker = Worker([SpotImageJob], poll=0.1, lease=60)
+    worker = Loop([SpotImageJob], Options(poll=0.1))
     thread = threading.Thread(target=lambda: (worker.run(), connection.close()))
     page = log_in(visit("/"), "operators")
     thread.start()
@@ -123,7 +124,7 @@ def test_a_running_job_that_is_canceled_makes_no_call_any_more(guide, visit, mon
         page.get_by_role("button", name="Cancel", exact=True).click()
         page.get_by_text("Jobs canceled: 1.").wait_for(timeout=PATIENCE)
         canceled.set()
-        wait_until(lambda: not worker.runs)
+        wait_until(lambda: not worker.held.runs)
     finally:
         canceled.set()
         worker.stop()

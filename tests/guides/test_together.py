@@ -6,7 +6,8 @@ from guides.models import SpotDetail, SpotImage, SpotImageJob
 from jobs import queue
 from jobs.errors import LeaseLost, PermanentError, Snooze
 from jobs.queue import outcomes
-from jobs.worker.loop import Worker
+from jobs.worker.loop import Loop
+from jobs.worker.options import Options
 from tests.guides.painting import claim, give_up, paint
 from tests.jobs.conftest import expire_lease, in_another_thread, make_due
 
@@ -77,7 +78,7 @@ def test_canceled_with_a_picture(spot, pictures):
 def test_a_spot_that_is_gone_cancels_its_job_with_that_reason(spot):
     SpotDetail.objects.filter(id=spot.id).update(spot_name="Ginkaku-ji")
 
-    assert Worker([SpotImageJob]).run(drain=True) == 0
+    assert Loop([SpotImageJob], Options()).run(drain=True) == 0
 
     job = SpotImageJob.objects.get()
     assert job.status == "canceled"

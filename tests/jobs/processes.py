@@ -35,7 +35,7 @@ def prelude(code):
     """Code for a worker process to run before its command, with Django set up."""
     return (
         "import django; django.setup(); from datetime import timedelta; "
-        f"from jobs.worker.loop import Worker; from tests.testapp.models import Chore; {code}"
+        f"from jobs.worker.loop import Loop; from tests.testapp.models import Chore; {code}"
     )
 
 

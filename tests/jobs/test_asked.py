@@ -1,12 +1,15 @@
 """What a person can ask of the queue and of a worker, beyond a plain requeue or cancel."""
 
+from unittest.mock import Mock
+
 import pytest
 
 from jobs import queue
+from jobs.console import actions, audit
 from jobs.errors import PermanentError
-from jobs.models import Status
-from jobs.models import Worker as WorkerRow
-from jobs.worker.loop import Worker
+from jobs.models import Status, Worker
+from jobs.worker.loop import Loop
+from jobs.worker.options import Options
 from tests.jobs.conftest import new_chore
 from tests.testapp.models import Chore
 
@@ -37,31 +40,39 @@ def test_a_requeue_of_failures_leaves_a_success_alone(worker, chore):
 
     moved = queue.requeue(Chore.objects.all(), origins=[Status.FAILED])
 
-    assert moved == (0, 1)
+    assert moved == []
     assert Chore.objects.get().status == Status.SUCCEEDED
 
 
-@pytest.mark.parametrize("move", [queue.requeue, queue.cancel])
-def test_no_move_is_made_that_could_not_be_noted(worker, chore, move):
-    if move is queue.requeue:
+@pytest.mark.parametrize("name", ["requeue", "cancel", "remove"])
+def test_no_move_is_made_that_could_not_be_noted(worker, chore, name, monkeypatch):
+    if name != "cancel":
         worker.fail(worker.claim_one(), PermanentError("no"))
     before = Chore.objects.get().status
-
-    def fail_to_note(jobs):
-        raise RuntimeError(f"could not note {jobs}")
+    failure = RuntimeError("could not note it")
+    monkeypatch.setattr(audit, "note", Mock(side_effect=failure))
 
     with pytest.raises(RuntimeError, match="could not note"):
-        move(Chore.objects.all(), note=fail_to_note)
+        actions.carry_out(actions.ACTIONS[name], Chore.objects.all(), "me")
 
     assert Chore.objects.get().status == before
 
 
+def test_at_most_so_many_are_moved_in_the_order_of_their_ids(chore):
+    later = new_chore("dust")
+
+    [canceled] = queue.cancel(Chore.objects.all(), most=1)
+
+    assert canceled.id == chore.id < later.id
+    assert Chore.objects.get(id=later.id).status == Status.QUEUED
+
+
 def test_a_worker_that_was_asked_to_stop_does_so_at_its_next_look(chore):
-    worker = Worker([Chore])
+    worker = Loop([Chore], Options())
     worker.heartbeat.beat()
-    WorkerRow.objects.update(asked_to_stop=True)
+    Worker.objects.update(asked_to_stop=True)
 
     assert worker.run() == 0
 
     assert Chore.objects.get().status == Status.QUEUED
-    assert not WorkerRow.objects.exists()
+    assert not Worker.objects.exists()

@@ -267,7 +267,7 @@ def test_when_time_is_up_the_rest_goes_on_where_it_stopped(operator, monkeypatch
 
 def in_pieces(monkeypatch, size, seconds=0.0):
     monkeypatch.setattr(actions.carry_out, "__defaults__", (None, seconds))
-    monkeypatch.setattr(actions._ids, "__defaults__", (size,))
+    monkeypatch.setattr(queue, "CHUNK", size)
 
 
 def busy_at(monkeypatch, *numbers):

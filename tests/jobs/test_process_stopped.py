@@ -18,7 +18,7 @@ from tests.testapp.models import Chore
 pytestmark = pytest.mark.django_db(transaction=True)
 start = processes.start
 
-ONE_SECOND_OF_GRACE = prelude("Worker.__init__.__kwdefaults__['grace'] = 1")
+ONE_SECOND_OF_GRACE = prelude("from jobs.worker import loop; loop._grace = lambda *_: 1")
 # An Event has a lock. A handler that sets it while its own thread is within waits for ever.
 SIGNALED_WITHIN_AN_EVENT = prelude(
     """
@@ -29,8 +29,8 @@ def trace(frame, event, _):
             sys.settrace(None)
             signal.raise_signal(signal.SIGTERM)
         return trace
-run = Worker.run
-Worker.run = lambda *worker, **options: sys.settrace(trace) or run(*worker, **options)
+run = Loop.run
+Loop.run = lambda *worker, **options: sys.settrace(trace) or run(*worker, **options)
 """
 )
 

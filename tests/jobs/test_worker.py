@@ -10,11 +10,11 @@ from django.db.models import Max, Min
 from django.db.models.functions import Now
 
 from jobs import queue
-from jobs.models import Attempt, Status
-from jobs.models import Worker as WorkerRow
+from jobs.models import Attempt, Status, Worker
 from jobs.run import Run
 from jobs.worker import survey
-from jobs.worker.loop import Worker
+from jobs.worker.loop import Loop
+from jobs.worker.options import Options
 from tests.jobs.conftest import expire_lease, new_chore
 from tests.jobs.orders import open_shop, order
 from tests.testapp.models import Chore, Effect, Hooked, NoopJob, Order
@@ -22,8 +22,12 @@ from tests.testapp.models import Chore, Effect, Hooked, NoopJob, Order
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
+def loop(*models, **options):
+    return Loop(models or [Chore], Options(**options))
+
+
 def drain(*models, **options):
-    worker = Worker(models or [Chore], **options)
+    worker = loop(*models, **options)
     assert worker.run(drain=True) == 0
     return worker
 
@@ -61,9 +65,7 @@ def test_a_drained_queue_is_empty():
 
 
 def test_a_worker_without_job_models_has_nothing_to_do():
-    worker = Worker([])
-
-    assert worker.run(drain=True) == 0
+    assert Loop([], Options()).run(drain=True) == 0
 
 
 def test_jobs_run_side_by_side():
@@ -80,10 +82,10 @@ def test_all_models_get_their_turn():
     queue.enqueue(NoopJob() for _ in range(20))
     queue.enqueue(Hooked(name=str(number)) for number in range(20))
 
-    worker = Worker([NoopJob, Hooked], slots=4)
+    worker = loop(NoopJob, Hooked, slots=4)
     worker.claim()
 
-    kinds = [type(run.job) for run in worker.runs.values()]
+    kinds = [type(run.job) for run in worker.held.runs.values()]
     assert kinds.count(NoopJob) == kinds.count(Hooked) == 2
 
 
@@ -95,61 +97,29 @@ def test_only_the_chosen_models_are_run(chore):
     assert Chore.objects.get().status == Status.QUEUED
 
 
-def test_slow_jobs_are_not_held_beyond_the_slots():
-    worker = Worker([Chore], slots=2)
-    worker.seconds[Chore] = 20.0
-
-    assert worker.room(Chore) == 2
-
-
-def test_quick_jobs_are_claimed_ahead():
-    worker = Worker([Chore], slots=2, batch=100)
-    worker.seconds[Chore] = 0.00001
-
-    assert worker.room(Chore) == 102
-
-
-def test_jobs_with_a_provider_are_never_held_beyond_the_slots(monkeypatch):
-    monkeypatch.setattr(Chore, "provider_name", classmethod(lambda cls: "painter"))
-    worker = Worker([Chore], slots=2)
-    worker.seconds[Chore] = 0.00001
-
-    assert worker.room(Chore) == 2
-
-
-def test_a_slow_model_keeps_its_share_beside_a_quick_ones_backlog():
-    worker = Worker([Chore, NoopJob], slots=8)
-    worker.seconds[NoopJob] = 0.00001
-    queue.enqueue(NoopJob() for _ in range(1200))
-    for _ in range(3):
-        worker.start(NoopJob, worker.room(NoopJob))
-
-    assert worker.room(Chore) == 4
-
-
 def test_jobs_that_wait_too_long_for_a_slot_are_given_back():
     for name in "abc":
         new_chore(name, seconds=0.5)
-    worker = Worker([Chore], slots=1)
-    worker.seconds[Chore] = 0.00001
+    worker = loop(Chore, slots=1)
+    worker.intake.pace[Chore] = 0.00001
     worker.start(Chore, 3)
-    wait_until(lambda: min(run.deadline for run in worker.runs.values()) < float("inf"))
-    for run in worker.runs.values():
+    wait_until(lambda: min(run.deadline for run in worker.held.runs.values()) < float("inf"))
+    for run in worker.held.runs.values():
         run.claimed_at -= 10
 
     worker.collect()
-    worker.settle()
+    worker.held.settle()
 
     assert Chore.objects.filter(status=Status.QUEUED).count() == 2
-    assert worker.room(Chore) == 0
+    assert worker.intake.room(Chore, worker.held.counts) == 0
     wait_until(lambda: worker.crew._ended)
 
 
 def test_a_job_claimed_anew_ends_its_old_run(monkeypatch):
     chore = new_chore("sweep", script="stop_when_told")
-    worker = Worker([Chore], slots=1)
+    worker = loop(Chore, slots=1)
     worker.start(Chore, 1)
-    [old] = worker.runs.values()
+    [old] = worker.held.runs.values()
     wait_until(lambda: old.deadline < float("inf"))
     expire_lease(chore)
     queue.rescue(Chore)
@@ -164,7 +134,7 @@ def test_a_job_claimed_anew_ends_its_old_run(monkeypatch):
 
 def test_nothing_is_rescued_right_after_an_outage(slow_worker, chore):
     expire_lease(slow_worker.claim_one())
-    worker = Worker([Chore])
+    worker = loop(Chore)
     worker.outage.over_at = time.monotonic()
 
     worker.look()
@@ -173,7 +143,7 @@ def test_nothing_is_rescued_right_after_an_outage(slow_worker, chore):
 
 
 def test_a_worker_does_not_rescue_what_it_runs_itself(chore):
-    worker = Worker([Chore])
+    worker = loop(Chore)
     Chore.objects.update(seconds=0.3)
     worker.start(Chore, 1)
     expire_lease(chore)
@@ -216,13 +186,13 @@ def test_too_many_hung_threads_end_the_worker(monkeypatch):
     for name in "abcd":
         new_chore(name, script="hang", max_attempts=1)
 
-    assert Worker([Chore], slots=2).run() == 1
+    assert loop(Chore, slots=2).run() == 1
 
 
 def test_a_dead_workers_job_is_rescued_and_done(slow_worker, chore):
     expire_lease(slow_worker.claim_one())
 
-    with running(Worker([Chore])):
+    with running(loop(Chore)):
         wait_until(lambda: Chore.objects.filter(status=Status.SUCCEEDED).exists())
 
     assert Chore.objects.get().interruptions == 1
@@ -246,50 +216,50 @@ def test_a_suspect_runs_with_no_neighbours(chore):
 def test_a_canceled_run_is_told_to_stop():
     new_chore("sweep", script="stop_when_told")
 
-    with running(Worker([Chore], lease=2)) as worker:
-        wait_until(lambda: worker.runs)
+    with running(loop(Chore, lease=timedelta(seconds=2))) as worker:
+        wait_until(lambda: worker.held.runs)
         queue.cancel(Chore.objects.all())
-        wait_until(lambda: not worker.runs)
+        wait_until(lambda: not worker.held.runs)
 
     assert Chore.objects.get().status == Status.CANCELED
 
 
 def test_a_stopping_worker_finishes_what_runs_and_gives_back_the_rest(monkeypatch):
     new_chore("running", seconds=0.5)
-    worker = Worker([Chore], slots=1)
-    worker.seconds[Chore] = 0.00001  # so that it claims ahead
+    worker = loop(Chore, slots=1)
+    worker.intake.pace[Chore] = 0.00001  # so that it claims ahead
     with running(worker):
         wait_until(lambda: Chore.objects.filter(status=Status.PROCESSING).exists())
         queue.enqueue(Chore(name=f"ahead {number}") for number in range(3))
         worker.announced = True
         worker.bell.ring()
-        wait_until(lambda: len(worker.runs) == 4)
+        wait_until(lambda: len(worker.held.runs) == 4)
 
     assert Chore.objects.get(name="running").status == Status.SUCCEEDED
     assert Chore.objects.filter(status=Status.QUEUED, attempts=0).count() == 3
 
 
 def test_a_worker_is_listed_while_it_lives():
-    with running(Worker([Chore], slots=3)) as worker:
-        wait_until(WorkerRow.objects.exists)
-        row = WorkerRow.objects.get()
+    with running(loop(Chore, slots=3)) as worker:
+        wait_until(Worker.objects.exists)
+        row = Worker.objects.get()
         assert (row.name, row.slots, row.draining) == (worker.name, 3, False)
         assert row.version
 
-    assert not WorkerRow.objects.exists()
+    assert not Worker.objects.exists()
 
 
 def test_workers_that_vanished_are_forgotten():
-    WorkerRow.objects.create(
+    Worker.objects.create(
         name="ghost", slots=1, version="0", lease_expires_at=Now() - timedelta(hours=1)
     )
 
-    with running(Worker([Chore])):
-        wait_until(lambda: not WorkerRow.objects.filter(name="ghost").exists())
+    with running(loop(Chore)):
+        wait_until(lambda: not Worker.objects.filter(name="ghost").exists())
 
 
 def test_an_idle_worker_asks_one_question_for_all_models(django_assert_max_num_queries):
-    worker = Worker([Chore, NoopJob, Hooked])
+    worker = loop(Chore, NoopJob, Hooked)
     worker.heartbeat.beat()
 
     with django_assert_max_num_queries(4):  # BEGIN, limits, the question, COMMIT
@@ -304,7 +274,7 @@ def test_an_idle_look_reads_nothing_of_later_jobs():
             " SELECT gen_random_uuid(), now() + interval '1 day' FROM generate_series(1, 20000)"
         )
         cursor.execute("ANALYZE noop_jobs")
-    worker = Worker([NoopJob])
+    worker = loop(NoopJob)
     worker.heartbeat.beat()
 
     seen = []
@@ -348,41 +318,41 @@ def wait_until(condition, seconds=15):
 
 
 def test_a_stopping_worker_waits_for_what_is_being_paid_for(chore):
-    worker = Worker([Chore], grace=0)
+    worker = loop(Chore, grace=timedelta(0))
     worker.crew.hand_over = Run.begin_once  # nobody performs it: it runs for ever
     worker.start(Chore, 1)
-    [run] = worker.runs.values()
+    [run] = worker.held.runs.values()
 
     run.is_paying = True
     worker.stop()
     worker.collect()
-    assert run in worker.runs.values()
+    assert run in worker.held.runs.values()
 
     run.is_paying = False
     worker.collect()
-    assert not worker.runs
+    assert not worker.held.runs
 
 
 def test_a_second_signal_gives_back_even_what_is_being_paid_for(chore):
-    worker = Worker([Chore])
+    worker = loop(Chore)
     worker.crew.hand_over = Run.begin_once
     worker.start(Chore, 1)
-    [run] = worker.runs.values()
+    [run] = worker.held.runs.values()
     run.is_paying = True
 
     worker.stop()
     worker.stop()
     worker.collect()
 
-    assert not worker.runs
+    assert not worker.held.runs
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_suspect_whose_provider_is_paused_holds_up_nobody(chore):
     open_shop(paused=True)
     order(interruptions=2)
-    worker = Worker([Order, Chore])
+    worker = loop(Order, Chore)
     worker.look()
 
-    assert worker.suspects == []
+    assert worker.intake.suspects == []
     assert worker.may_claim()

@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 from argparse import ArgumentParser
+from datetime import timedelta
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
@@ -11,7 +12,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from jobs.db import sessions
 from jobs.models import Job, job_models
-from jobs.worker.loop import Worker
+from jobs.worker.loop import Loop
+from jobs.worker.options import Options
 
 SHORTEST_LEASE = 2
 
@@ -46,22 +48,24 @@ class Command(BaseCommand):
         logging.getLogger("jobs").setLevel(LEVELS[options["verbosity"]])
         models = chosen_models(options["jobs"])
         refuse_without_setup(models)
-        worker = Worker(
+        loop = Loop(
             models,
-            slots=options["max_concurrent"],
-            batch=options["batch"],
-            poll=options["poll"],
-            lease=options["lease"],
+            Options(
+                slots=options["max_concurrent"],
+                batch=options["batch"],
+                poll=options["poll"],
+                lease=timedelta(seconds=options["lease"]),
+            ),
         )
-        signal.signal(signal.SIGTERM, worker.stop)
-        signal.signal(signal.SIGINT, worker.stop)
+        signal.signal(signal.SIGTERM, loop.stop)
+        signal.signal(signal.SIGINT, loop.stop)
         sessions.share_pool()
         sessions.own_connection()
         # What was loaded so far is never garbage: don't look through it again and again.
         gc.freeze()
         gc.set_threshold(10_000)
-        code = worker.run(drain=options["drain"])
-        if worker.crew.written_off:
+        code = loop.run(drain=options["drain"])
+        if loop.crew.written_off:
             # Whatever hung threads hold, they don't keep the process from ending.
             logging.shutdown()
             os._exit(code)

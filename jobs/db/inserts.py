@@ -1,0 +1,49 @@
+"""Inserting many rows by one statement, skipping those that exist."""
+
+from contextlib import nullcontext
+from typing import Any
+from uuid import UUID
+
+from django.db import connection, transaction
+from django.db.models.expressions import DatabaseDefault
+from django.db.models.sql import InsertQuery
+
+
+def insert_missing(rows: list[Any]) -> list[UUID]:
+    """Insert rows of one model, skipping those that exist; returns the ids of the new ones.
+
+    One statement for any number, but for SQLite's limit on parameters.
+    """
+    if not rows:
+        return []
+    model = type(rows[0])
+    fields = [
+        field
+        for field in model._meta.concrete_fields
+        if not all(_is_default(getattr(row, field.attname), field) for row in rows)
+    ]
+    size = connection.ops.bulk_batch_size(fields, rows) or len(rows)
+    batches = [rows[start : start + size] for start in range(0, len(rows), size)]
+    with nullcontext() if len(batches) == 1 else transaction.atomic(savepoint=False):
+        return [id for batch in batches for id in _insert(model, fields, batch)]
+
+
+def _is_default(value: object, field: Any) -> bool:
+    """Whether the database would fill in this value by itself, so that it need not be sent."""
+    if field.has_db_default():
+        return isinstance(value, DatabaseDefault) or value == field.default == field.db_default
+    return field.generated or (field.null and value is None and not field.has_default())
+
+
+def _insert(model: type[Any], fields: list[Any], rows: list[Any]) -> list[UUID]:
+    # bulk_create() can't tell which rows are new, and on SQLite it would skip any row that
+    # breaks any constraint. So: the statement it would make, with another ending.
+    query = InsertQuery(model)
+    query.insert_values(fields, rows)
+    compiler = query.get_compiler(connection=connection)
+    compiler.returning_fields = [model._meta.pk]
+    [(statement, parameters)] = compiler.as_sql()
+    insert, returning = statement.rsplit(" RETURNING ", 1)
+    with connection.cursor() as cursor:
+        cursor.execute(f"{insert} ON CONFLICT DO NOTHING RETURNING {returning}", parameters)
+        return [model._meta.pk.to_python(id) for (id,) in cursor.fetchall()]

@@ -1,0 +1,140 @@
+"""What a person asks for: cancel, and requeue.
+
+Both go through any number of jobs in the order of their ids, a chunk per transaction. Called
+inside a transaction, they become part of it: that is how the audit is written with the move.
+"""
+
+import logging
+from collections.abc import Collection, Iterator
+from typing import Any, TypeVar
+from uuid import UUID
+
+from django.db.models import Case, F, QuerySet, SmallIntegerField, When
+from django.db.models.functions import Now
+
+from jobs.db import sessions
+from jobs.errors import Cancel
+from jobs.models import ENDED, Job, Outcome, Status
+from jobs.paid import ledger
+from jobs.queue import hooks, moves, wakeup
+from jobs.queue.hooks import HookRaised
+from jobs.queue.outcomes import End
+
+log = logging.getLogger(__name__)
+JobT = TypeVar("JobT", bound=Job)
+
+FIRST_IN_LINE = -32_768  # the smallest priority there is
+# Requeueing resets the priority that "first in line" gave.
+USUAL_PRIORITY = Case(
+    When(priority=FIRST_IN_LINE, then=0), default=F("priority"), output_field=SmallIntegerField()
+)
+
+
+def chunks(jobs: QuerySet[Any], most: int | None = None) -> Iterator[list[UUID]]:
+    """The ids of all these jobs, or of the first `most`, a bounded number at a time."""
+    ids = jobs.order_by("id").values_list("id", flat=True)
+    size = moves.CHUNK if most is None else min(moves.CHUNK, most)
+    chunk = list(ids[:size])
+    while chunk:
+        yield chunk
+        if most is not None:
+            most -= len(chunk)
+            size = min(size, most)
+        chunk = list(ids.filter(id__gt=chunk[-1])[:size])
+
+
+# queued, processing -> canceled
+
+
+def cancel(
+    jobs: QuerySet[JobT],
+    reason: str = "Canceled by a person.",
+    by: object = "a program",
+    *,
+    most: int | None = None,
+) -> list[JobT]:
+    """Cancel those that have not ended; returns what was canceled."""
+    living = jobs.exclude(status__in=ENDED)
+    canceled = [job for ids in chunks(living, most) for job in _cancel(jobs.model, ids, reason)]
+    log.info("%s canceled by %s: %d", jobs.model._meta.label, by, len(canceled))
+    return canceled
+
+
+def _cancel(model: type[Job], ids: list[UUID], reason: str) -> list[Any]:
+    living = moves.with_facts(model.objects.with_ids(ids).living())
+    try:
+        with sessions.short_transaction():
+            rows = list(living.order_by("id").select_for_update())
+            moves.write(model, [(_canceled(row, reason), row) for row in rows])
+        return rows
+    except HookRaised:  # settle finds out whose hook, and cancels that one without it
+        ends = [_canceled(job, reason) for job in living]
+        missed = moves.settle(ends, expected=moves.is_living, wait=True)
+        return [end.job for end in ends if end not in missed]
+
+
+def _canceled(job: Job, reason: str) -> End:
+    return End(job, Outcome.CANCELED, error=Cancel(reason))
+
+
+# succeeded, failed, canceled -> queued
+
+
+def requeue(
+    jobs: QuerySet[JobT],
+    by: object = "a program",
+    *,
+    origins: Collection[Status] = ENDED,
+    first: bool = False,
+    most: int | None = None,
+) -> list[JobT]:
+    """Give a new start to those whose status is among `origins`; returns what was requeued.
+
+    With `first` they are the next to be claimed.
+    """
+    origins = set(origins) & set(ENDED)
+    priority = FIRST_IN_LINE if first else USUAL_PRIORITY
+    ended = jobs.filter(status__in=origins)
+    requeued = [
+        job
+        for ids in chunks(ended, most)
+        for job in _requeue(jobs.model, ids, origins, priority=priority)
+    ]
+    if requeued:
+        wakeup.announce()
+    log.info("%s requeued by %s: %d", jobs.model._meta.label, by, len(requeued))
+    return requeued
+
+
+def _requeue(
+    model: type[Job],
+    ids: list[UUID],
+    origins: Collection[Status],
+    *,
+    hook: bool = True,
+    **columns: Any,
+) -> list[Any]:
+    try:
+        with sessions.short_transaction():
+            ended = model.objects.with_ids(ids).filter(status__in=origins)
+            rows = list(ended.order_by("id").select_for_update())
+            moves.move(
+                model.objects.with_ids([job.id for job in rows]),
+                Status.QUEUED,
+                epoch=F("epoch") + 1,
+                attempts=0,
+                interruptions=0,
+                run_after=Now(),
+                unavailable_since=None,
+                **columns,
+            )
+            ledger.excuse(job.id for job in rows)
+            for job in rows:
+                if hook:
+                    hooks.call(job, "on_requeue")
+        return rows
+    except HookRaised as raised:
+        if len(ids) > 1:
+            return [job for id in ids for job in _requeue(model, [id], origins, **columns)]
+        log.error("on_requeue raised in %s; it moves without the hook", ids, exc_info=raised.error)
+        return _requeue(model, ids, origins, hook=False, **columns)

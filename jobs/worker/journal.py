@@ -1,0 +1,33 @@
+"""One line of the log for each claim that ended."""
+
+import logging
+
+from jobs.models import Attempt, Outcome
+from jobs.queue.outcomes import End
+from jobs.worker import logs
+
+log = logging.getLogger(__name__)
+
+LOUD = (Outcome.FAILED, Outcome.TIMED_OUT, Outcome.LOST)
+
+
+def report(end: End, worker: str, *, missed: bool = False) -> None:
+    """Say how a claim ended; `missed`: the write found the claim gone."""
+    loud = end.outcome in LOUD
+    level = logging.WARNING if missed or loud else logging.INFO
+    if not log.isEnabledFor(level):
+        return
+    with logs.about(end.job, worker):
+        if missed and not has_recorded(end, worker):
+            log.warning("%s, but the claim was gone: dropped", end.outcome)
+        else:
+            said = f": {end.error}" if end.error else ""
+            log.log(level, "%s%s", end.outcome, said, exc_info=end.error if loud else None)
+
+
+def has_recorded(end: End, worker: str) -> bool:
+    """Whether it was our own write that ended the claim, and only its reply was lost."""
+    # A rescuer records the claim under our name too, but not with our outcome.
+    return Attempt.objects.filter(
+        job_id=end.job.pk, epoch=end.job.epoch, worker=worker, outcome=end.outcome
+    ).exists()

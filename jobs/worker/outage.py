@@ -1,0 +1,36 @@
+"""A database that can't be used: tried again after growing waits, and told once."""
+
+import logging
+import math
+import random
+import time
+
+log = logging.getLogger(__name__)
+
+
+class Outage:
+    """Says once that the database can't be used, and once that it can again."""
+
+    def __init__(self) -> None:
+        self.since: float | None = None
+        self.over_at = -math.inf
+        self.faults = 0
+
+    def note(self, error: Exception) -> float:
+        """Another fault; returns the moment (monotonic) to try again."""
+        now = time.monotonic()
+        if self.since is None:
+            self.since = now
+        self.faults += 1
+        if self.faults == 2:  # one may be a connection that had grown old
+            log.warning("The database can't be used: %s. Trying again until it can.", error)
+        # The first time at once; then after a growing, jittered while.
+        wait = 0.0 if self.faults == 1 else min(5.0, 0.05 * 2.0**self.faults)
+        return now + wait * random.uniform(0.5, 1)
+
+    def over(self) -> None:
+        if self.since is not None and self.faults > 1:
+            log.warning("The database is back after %.0f s.", time.monotonic() - self.since)
+        if self.since is not None:
+            self.over_at = time.monotonic()
+        self.since, self.faults = None, 0
