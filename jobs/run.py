@@ -23,11 +23,20 @@ LONGEST_WRITE = timedelta(seconds=90)  # of a storage or a database that hangs
 
 
 class Pulse:
-    """When the database last confirmed this worker's leases, by the monotonic clock."""
+    """When the database last confirmed this worker's leases, by the monotonic clock.
+
+    Each model has its own: while one table is locked, the others' leases are confirmed.
+    """
 
     def __init__(self, lease: float) -> None:
         self.lease = lease
-        self.confirmed_at = -math.inf
+        self._confirmed_at: dict[type[Job], float] = {}
+
+    def confirm(self, model: type[Job], moment: float) -> None:
+        self._confirmed_at[model] = moment
+
+    def last(self, model: type[Job]) -> float:
+        return self._confirmed_at.get(model, -math.inf)
 
 
 class Run:
@@ -83,7 +92,7 @@ class Run:
         """
         if self.should_stop:
             raise LeaseLost(self._stop_reason or "The run is past its deadline.")
-        confirmed_at = max(self.claimed_at, self._pulse.confirmed_at)
+        confirmed_at = max(self.claimed_at, self._pulse.last(type(self.job)))
         if time.monotonic() - confirmed_at > self._pulse.lease * 2 / 3:
             raise LeaseLost("No beat was confirmed lately: the claim may be gone.")
 

@@ -3,49 +3,54 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from typing import NamedTuple
 
 from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
 from django.db.utils import load_backend
 
 POOL_SIZE = 3
+CONNECT_SECONDS = 5
 IDLE = timedelta(seconds=4)
-PATIENCE = timedelta(seconds=5)
+
+
+class Patience(NamedTuple):
+    """How long a transaction waits for a lock, and for any statement."""
+
+    locks: timedelta = timedelta(seconds=5)
+    statements: timedelta = timedelta(seconds=10)
+
+
+USUAL = Patience()
 
 
 @contextmanager
-def short_transaction(patience: timedelta | None = None) -> Iterator[None]:
+def short_transaction(patience: Patience | None = None) -> Iterator[None]:
     """A transaction that neither waits nor holds its locks for long, even if it is frozen.
 
     A frozen transaction hides its rows from every SKIP LOCKED claimer. The limits are set
     for the transaction only, which also works behind a transaction pooler.
     """
-    patience = patience or chosen_patience()
+    usual: Patience = getattr(connection, "patience", USUAL)
+    locks, statements = patience or usual
     outermost = not connection.in_atomic_block
     with transaction.atomic():
         if outermost and connection.vendor == "postgresql":
+            limits = [IDLE, locks, statements]
             with connection.cursor() as cursor:
                 cursor.execute(
                     "SELECT set_config('idle_in_transaction_session_timeout', %s, true),"
                     " set_config('lock_timeout', %s, true),"
                     " set_config('statement_timeout', %s, true)",
-                    [milliseconds(IDLE), milliseconds(patience), milliseconds(2 * patience)],
+                    [f"{limit // timedelta(milliseconds=1)}ms" for limit in limits],
                 )
         yield
 
 
-def milliseconds(time: timedelta) -> str:
-    return f"{time // timedelta(milliseconds=1)}ms"
-
-
-def chosen_patience() -> timedelta:
-    return getattr(connection, "patience", PATIENCE)
-
-
 @contextmanager
-def patience_of(longest: timedelta) -> Iterator[None]:
-    """Let this thread's short transactions wait no longer than this for a lock."""
+def with_patience(patience: Patience) -> Iterator[None]:
+    """Let this thread's short transactions wait no longer than this."""
     own = connections[DEFAULT_DB_ALIAS]
-    own.patience = min(PATIENCE, longest)  # type: ignore[attr-defined]
+    own.patience = patience  # type: ignore[attr-defined]
     try:
         yield
     finally:
@@ -62,7 +67,7 @@ def own_connection() -> None:
     # Kept for ever and never tried before use: a fault is answered when it happens.
     settings |= {"CONN_MAX_AGE": None, "CONN_HEALTH_CHECKS": False}
     if connection.vendor == "postgresql":
-        settings["OPTIONS"].setdefault("connect_timeout", PATIENCE.seconds)
+        settings["OPTIONS"].setdefault("connect_timeout", CONNECT_SECONDS)
     backend = load_backend(settings["ENGINE"])
     connections[DEFAULT_DB_ALIAS] = backend.DatabaseWrapper(settings, DEFAULT_DB_ALIAS)
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from django.apps import apps
-from django.db import models
+from django.db import models, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
@@ -59,8 +59,11 @@ class JobQuerySet(models.QuerySet["Job"]):
         return self.filter(status=Status.PROCESSING)
 
     def held(self, job: "Job") -> Self:
-        """This job, if the claim that this copy knows still holds it."""
-        return self.processing().filter(id=job.id, epoch=job.epoch)
+        """This job, if the claim that this copy knows still holds it.
+
+        The worker's name too: a failover that lost commits can give an epoch out twice.
+        """
+        return self.processing().filter(id=job.id, epoch=job.epoch, locked_by=job.locked_by)
 
     def due(self) -> Self:
         return self.filter(status=Status.QUEUED, run_after__lte=Now())
@@ -80,11 +83,15 @@ class JobQuerySet(models.QuerySet["Job"]):
         return self.filter(interruptions__lt=MAX_INTERRUPTIONS - 1)
 
     def delete(self) -> tuple[int, dict[str, int]]:
-        living = self.living().first()
-        if living:
-            raise NotEnded(f"{living} is {living.status}: cancel it before deleting it.")
-        # The filter again, for a job that was requeued since the line above.
-        return super(JobQuerySet, self.ended()).delete()
+        """Delete ended jobs; refuses if one of them lives."""
+        with transaction.atomic(using=self.db):
+            # Locked: an app that listens to delete signals makes Django read first, delete later.
+            rows = self.order_by("id").select_for_update().values_list("id", "status")
+            for id, status in rows:
+                if status not in ENDED:
+                    job = f"{self.model._meta.label} {id}"
+                    raise NotEnded(f"{job} is {status}: cancel it before deleting it.")
+            return super().delete()
 
     delete.alters_data = True  # type: ignore[attr-defined]
     delete.queryset_only = True  # type: ignore[attr-defined]

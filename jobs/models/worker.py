@@ -1,11 +1,14 @@
 """The processes that perform jobs."""
 
-from datetime import datetime
-from typing import Self
+from datetime import datetime, timedelta
+from typing import ClassVar, Self
 
 from django.db import models
+from django.db.models import Case, Q, Value, When
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
+
+HOUR = timedelta(hours=1)
 
 
 class WorkerQuerySet(models.QuerySet["Worker"]):
@@ -16,6 +19,23 @@ class WorkerQuerySet(models.QuerySet["Worker"]):
     def alive(self) -> Self:
         """Those that beat within their lease."""
         return self.filter(lease_expires_at__gt=Now())
+
+    def silent_for(self, lease: timedelta) -> Self:
+        """Those whose lease ended a whole lease ago, which may be forgotten.
+
+        Not for an hour if one was asked to stop: it may only be frozen, and must still find
+        the request when it goes on.
+        """
+        patience = Case(When(asked_to_stop=True, then=max(lease, HOUR)), default=Value(lease))
+        return self.filter(lease_expires_at__lt=Now() - patience)
+
+    def reserve(self, worker: str, kind: str) -> bool:
+        """Let this worker be the one that empties itself for a suspect of this kind."""
+        others = self.exclude(name=worker).filter(emptying_for=kind)
+        others.filter(lease_expires_at__lt=Now()).update(emptying_for="")  # they are dead
+        if others.exists():
+            return False
+        return bool(self.filter(name=worker).update(emptying_for=kind))
 
     def working(self) -> Self:
         """Those alive that go on taking jobs."""
@@ -39,6 +59,13 @@ class Worker(models.Model):
         _("asked to stop"), db_default=False, help_text=_("read by the worker at every poll")
     )
 
+    emptying_for = models.TextField(
+        _("emptying itself for"),
+        db_default="",
+        blank=True,
+        help_text=_("a kind of job of which one must run alone"),
+    )
+
     now: datetime  # by with_now()
 
     objects = WorkerQuerySet.as_manager()
@@ -47,6 +74,14 @@ class Worker(models.Model):
         db_table = "job_workers"
         verbose_name = _("worker")
         verbose_name_plural = _("workers")
+        constraints: ClassVar = [
+            # One worker is enough to run a suspect alone: the others go on.
+            models.UniqueConstraint(
+                fields=["emptying_for"],
+                condition=~Q(emptying_for=""),
+                name="one_worker_empties_itself",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name

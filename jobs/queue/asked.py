@@ -17,7 +17,7 @@ from jobs.errors import Cancel
 from jobs.models import ENDED, Job, Outcome, Status
 from jobs.paid import ledger
 from jobs.queue import hooks, moves, wakeup
-from jobs.queue.hooks import HookRaised
+from jobs.queue.hooks import HookRaised, HookWaited
 from jobs.queue.outcomes import End
 
 log = logging.getLogger(__name__)
@@ -66,9 +66,10 @@ def _cancel(model: type[Job], ids: list[UUID], reason: str) -> list[Any]:
         with sessions.short_transaction():
             rows = list(living.order_by("id").select_for_update())
             moves.write(model, [(_canceled(row, reason), row) for row in rows])
+            hooks.check_constraints()
         return rows
     except HookRaised:  # settle finds out whose hook, and cancels that one without it
-        ends = [_canceled(job, reason) for job in living]
+        ends = [_canceled(job, reason) for job in living.order_by("id")]
         missed = moves.settle(ends, expected=moves.is_living, wait=True)
         return [end.job for end in ends if end not in missed]
 
@@ -132,7 +133,10 @@ def _requeue(
             for job in rows:
                 if hook:
                     hooks.call(job, "on_requeue")
+            hooks.check_constraints()
         return rows
+    except HookWaited as waited:
+        raise waited.error from None  # the row may be free in a moment: the person tries again
     except HookRaised as raised:
         if len(ids) > 1:
             return [job for id in ids for job in _requeue(model, [id], origins, **columns)]

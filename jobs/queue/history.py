@@ -1,5 +1,6 @@
 """The history nobody rewrites: one row per claim, written by the move that ends it."""
 
+import logging
 from collections import defaultdict
 from uuid import UUID
 
@@ -9,6 +10,8 @@ from django.db.models.functions import Cast
 
 from jobs.models import Attempt, Job
 from jobs.queue.outcomes import End
+
+log = logging.getLogger(__name__)
 
 
 def record(model: type[Job], ends: list[End]) -> None:
@@ -35,9 +38,12 @@ def record(model: type[Job], ends: list[End]) -> None:
         with connection.cursor() as cursor:
             cursor.execute(
                 f"INSERT INTO {Attempt._meta.db_table} (job_id, kind, epoch, worker, started_at,"
-                f" outcome, error, traceback, steps) {select}",
+                f" outcome, error, traceback, steps) {select} ON CONFLICT DO NOTHING",
                 parameters,
             )
+            if cursor.rowcount < len(ids):
+                # Only after commits were lost: a claim of another past had this epoch too.
+                log.error("%s: history has ends of these claims already: %s", model, ids)
 
 
 def _text(value: str | None) -> Value:

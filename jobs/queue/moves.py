@@ -11,16 +11,17 @@ from datetime import timedelta
 from typing import Any, TypeVar
 from uuid import UUID
 
-from django.db import DatabaseError, Error, OperationalError
+from django.db import DatabaseError, Error
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
 from jobs.db import faults, inserts, sessions
+from jobs.db.sessions import Patience
 from jobs.errors import LeaseLost
 from jobs.models import ENDED, Job, JobQuerySet, Outcome, Status
 from jobs.paid import limits
 from jobs.queue import history, hooks, outcomes, wakeup
-from jobs.queue.hooks import HookRaised
+from jobs.queue.hooks import HookRaised, HookWaited
 from jobs.queue.outcomes import End
 
 log = logging.getLogger(__name__)
@@ -35,6 +36,7 @@ MOVES: Mapping[Status, Collection[Status]] = {
 }
 NOT_HELD = {"locked_at": None, "locked_by": None, "lease_expires_at": None}
 CHUNK = 500
+LATER = timedelta(seconds=5)  # when a job is claimed whose on_start met a locked row
 
 
 def move(jobs: QuerySet[Any], to: Status, **columns: Any) -> int:
@@ -73,6 +75,10 @@ def claim(
     try:
         return _claim(due, slots, worker, lease)
     except HookRaised:
+        return _claim_one_by_one(due, slots, worker, lease)
+    except DatabaseError as error:  # at COMMIT: a deferred constraint that a hook broke
+        if faults.is_passing(error):
+            raise
         return _claim_one_by_one(due, slots, worker, lease)
 
 
@@ -113,25 +119,32 @@ def _claim_one_by_one(due: JobQuerySet, slots: int, worker: str, lease: timedelt
 
 
 def _claim_one(due: JobQuerySet, worker: str, lease: timedelta) -> list[Any]:
-    """Claim one job; if its on_start raises, that is an attempt."""
+    """Claim one job; if its on_start raises or breaks a constraint, that is an attempt."""
     try:
         return _claim(due, 1, worker, lease)
-    except HookRaised as raised:
+    except HookWaited as waited:
+        log.info("%s: claimed later", waited)
+        due.update(run_after=Now() + LATER)
+        return []
+    except (HookRaised, DatabaseError) as raised:
+        if faults.is_passing(raised):
+            raise
+        error = raised.error if isinstance(raised, HookRaised) else raised
         guilty = _claim(due, 1, worker, lease, hook=False)
-        settle([outcomes.failure(job, raised.error) for job in guilty])
+        settle([outcomes.failure(job, error) for job in guilty])
         return []
 
 
 # processing, for longer
 
 
-def beat(model: type[Job], claims: Mapping[UUID, int], lease: timedelta) -> set[UUID]:
+def beat(model: type[Job], claims: Mapping[UUID, int], worker: str, lease: timedelta) -> set[UUID]:
     """Extend the leases of these claims (id: epoch); returns the ids that are still ours.
 
-    A row that somebody has locked is not waited for, or the others' leases would run out.
+    A row that is locked is not waited for, or the others' leases would run out.
     """
-    with sessions.short_transaction(patience=lease / 8):
-        rows = model.objects.with_ids(claims).processing()
+    with sessions.short_transaction(Patience(locks=lease / 8, statements=lease / 4)):
+        rows = model.objects.with_ids(claims).processing().filter(locked_by=worker)
         free = rows.order_by("id").select_for_update(skip_locked=True)
         ours = {id for id, epoch in free.values_list("id", "epoch") if claims[id] == epoch}
         rows.with_ids(ours).update(lease_expires_at=Now() + lease)
@@ -147,6 +160,7 @@ FACTS = (
     "id",
     "status",
     "epoch",
+    "locked_by",
     "attempts",
     "max_attempts",
     "interruptions",
@@ -156,7 +170,9 @@ FACTS = (
 
 
 def _held(end: End, row: Any) -> bool:
-    return bool(row.status == Status.PROCESSING and row.epoch == end.job.epoch)
+    """The worker's name too: a failover that lost commits can give an epoch out twice."""
+    claim = (Status.PROCESSING, end.job.epoch, end.job.locked_by)
+    return (row.status, row.epoch, row.locked_by) == claim
 
 
 def _expired(end: End, row: Any) -> bool:
@@ -178,11 +194,15 @@ def settle(ends: list[End], expected: Expectation = _held, *, wait: bool = False
         return []
     try:
         return _settle(ends, expected, wait)
+    except HookWaited:
+        if len(ends) == 1:
+            ends[0].is_busy = True
+            return ends
     except HookRaised:
         if len(ends) == 1:
             return settle(ends, expected, wait=wait)  # the end says now what to write instead
     except DatabaseError as error:
-        if isinstance(error, OperationalError) or faults.is_lost():
+        if faults.is_passing(error):
             raise  # not the fault of any of them: repeat all of it later
         if len(ends) == 1:
             return _settle_refused(ends[0], expected, error)
@@ -253,6 +273,8 @@ def _call_hook_of(end: End, to: Status) -> None:
                 hooks.call(end.job, "on_failure", end.error)
             case Status.CANCELED:
                 hooks.call(end.job, "on_cancel")
+    except HookWaited:
+        raise
     except HookRaised as raised:
         end.spoil(raised.hook, raised.error)
         raise

@@ -131,7 +131,7 @@ def _unavailable(end: End, row: Any) -> tuple[Status, Columns]:
     if end.has_answer:
         return Status.QUEUED, {"unavailable_since": Now(), **columns}
     if row.is_impatient:
-        end.give_up(OutOfPatience(f"Unavailable for {type(end.job).patience}: {end.error}"))
+        end.give_up(OutOfPatience(f"Unavailable for {type(end.job).patience}: {_words(end)}"))
         return Status.FAILED, _said(end)
     return Status.QUEUED, {"unavailable_since": Coalesce(F("unavailable_since"), Now()), **columns}
 
@@ -140,10 +140,15 @@ def _lost(end: End, row: Any) -> tuple[Status, Columns]:
     interruptions = row.interruptions + 1
     columns = {"epoch": F("epoch") + 1, "interruptions": interruptions}
     if interruptions >= MAX_INTERRUPTIONS:
-        end.give_up(Poisonous(f"Its worker died or vanished {interruptions} times: {end.error}"))
+        end.give_up(Poisonous(f"Its worker died or vanished {interruptions} times: {_words(end)}"))
         return Status.FAILED, columns | _said(end)
     run_after = Now() + retries.wait_after_loss(interruptions)
     return Status.QUEUED, columns | {"run_after": run_after, **_said(end)}
+
+
+def _words(end: End) -> str:
+    assert end.error is not None
+    return text.message(end.error)
 
 
 def _said(end: End) -> Columns:

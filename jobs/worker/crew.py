@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable
 from queue import SimpleQueue
 
-from jobs.db import faults, sessions
+from jobs.db import faults, sessions, text
 from jobs.errors import ProviderUnavailable
 from jobs.models import Outcome
 from jobs.queue import outcomes
@@ -17,18 +17,24 @@ from jobs.worker import logs
 class Crew:
     """Up to `size` threads, started when they are needed.
 
-    A thread whose run was given up because it hangs is written off: another takes its
-    place, and as a daemon it does not keep the process from ending.
+    A run that was given up keeps its thread until it returns, and another thread takes its
+    place. As daemons, such threads do not keep the process from ending.
     """
 
     def __init__(self, size: int, worker: str, wake: Callable[[], None]) -> None:
         self.size = size
         self.worker = worker
         self.wake = wake
-        self.written_off: set[Run] = set()
+        self.hung: set[Run] = set()  # past their deadline
+        self.abandoned: set[Run] = set()  # the job was taken from us: they may be quite well
         self._threads = 0
         self._todo: SimpleQueue[Run] = SimpleQueue()
         self._ended: deque[tuple[Run, End]] = deque()
+
+    @property
+    def is_paying(self) -> bool:
+        """Whether a run that was given up waits for an answer that costs money."""
+        return any(run.is_paying for run in (*self.hung, *self.abandoned))
 
     def hand_over(self, run: Run) -> None:
         if self._threads < self.size:
@@ -39,11 +45,12 @@ class Crew:
     def take_ended(self) -> list[tuple[Run, End]]:
         return [self._ended.popleft() for _ in range(len(self._ended))]
 
-    def write_off(self, run: Run) -> None:
+    def give_up(self, run: Run, among: set[Run]) -> None:
+        """Let another thread take the place of this run's."""
         self._add_thread()
-        self.written_off.add(run)
+        among.add(run)
         if run.has_returned:  # in this very moment
-            self.written_off.discard(run)
+            among.discard(run)
 
     def _add_thread(self) -> None:
         threading.Thread(target=self._work, name="perform", daemon=True).start()
@@ -56,7 +63,9 @@ class Crew:
             end = perform(run, self.worker)
             run.has_returned = True
             if not run.end_once():
-                self.written_off.discard(run)
+                self.hung.discard(run)
+                self.abandoned.discard(run)
+                self.wake()
                 return
             self._ended.append((run, end))
             self.wake()
@@ -78,6 +87,7 @@ def perform(run: Run, worker: str) -> End:
 
 def _blame(error: BaseException) -> BaseException:
     """A database that went away, or kept it waiting, is not the job's fault."""
-    if faults.is_nobodys_fault(error):
-        return ProviderUnavailable(retry_after=2, reason=f"The database can't be used: {error}")
+    if faults.is_conflict(error) or faults.is_servers(error):
+        reason = f"The database can't be used: {text.message(error)}"
+        return ProviderUnavailable(retry_after=2, reason=reason)
     return error

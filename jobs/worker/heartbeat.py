@@ -14,7 +14,8 @@ from django.db import Error, connection
 from django.db.models.functions import Now
 
 from jobs import __version__, queue
-from jobs.db import sessions
+from jobs.db import faults, sessions, text
+from jobs.db.sessions import Patience
 from jobs.models import Job, Worker
 from jobs.run import Pulse, Run
 
@@ -59,9 +60,15 @@ class Watchdog(threading.Thread):
             self.awake += nap
             for what, since in self.busy_since.copy().items():
                 if self.awake - since > self.limit:
-                    log.critical("%s: no answer for %s s. Ending.", what, self.limit)
-                    logging.shutdown()
-                    os._exit(BLOCKED)
+                    end_process(f"{what}: no answer for {self.limit} s. Ending.")
+
+
+def end_process(reason: str) -> None:
+    """End at once. The log may be what blocks, so it is told but not waited for."""
+    teller = threading.Thread(target=log.critical, args=[reason], daemon=True)
+    teller.start()
+    teller.join(timeout=1)
+    os._exit(BLOCKED)
 
 
 class Heartbeat(threading.Thread):
@@ -74,6 +81,7 @@ class Heartbeat(threading.Thread):
         lease: timedelta,
         runs: Callable[[], list[Run]],
         watchdog: Watchdog,
+        wake: Callable[[], None],
     ) -> None:
         super().__init__(name="heartbeat", daemon=True)
         self.worker = name
@@ -81,8 +89,11 @@ class Heartbeat(threading.Thread):
         self.lease = lease
         self.runs = runs
         self.watchdog = watchdog
+        self.wake = wake  # called by the first beat after one that failed
         self.pulse = Pulse(lease.total_seconds())
         self.draining = False
+        self.is_well = True
+        self.failing: set[type[Job]] = set()  # whose last beat failed
         self.stopped = threading.Event()
 
     def run(self) -> None:
@@ -98,23 +109,42 @@ class Heartbeat(threading.Thread):
             except Exception as error:
                 # A database fault, most likely; but whatever it is, the beat must go on.
                 level = logging.DEBUG if isinstance(error, Error) else logging.ERROR
-                log.log(level, "No beat: %s", error, exc_info=error)
+                log.log(level, "No beat: %s", text.message(error), exc_info=error)
                 connection.close()
+                self.is_well = False
+            else:
+                if not self.is_well:
+                    self.is_well = True
+                    self.wake()
+            if not self.is_well or self.failing:
                 due_at = time.monotonic() + min(1.0, interval / 4)
         connection.close()
 
     def beat(self) -> None:
-        began_at = time.monotonic()
+        """Each model by itself, those that failed last: one locked table costs no other lease."""
         held: dict[type[Job], list[Run]] = defaultdict(list)
         for run in self.runs():
             held[type(run.job)].append(run)
-        for model, runs in held.items():
-            ours = queue.beat(model, {run.job.id: run.epoch for run in runs}, self.lease)
-            for run in runs:
-                if run.job.id not in ours and not run.has_ended:
-                    run.lose("The claim is gone: canceled, or taken over after a pause.")
-        self.pulse.confirmed_at = began_at
+        for model in sorted(held, key=lambda model: model in self.failing):
+            try:
+                self.beat_model(model, held[model])
+                self.failing.discard(model)
+            except Error as error:
+                if not faults.is_conflict(error):
+                    raise
+                self.failing.add(model)
+                log.warning("No beat for %s: %s", model._meta.label, error)
+        self.failing &= set(held)
         self.describe(running=sum(map(len, held.values())))
+
+    def beat_model(self, model: type[Job], runs: list[Run]) -> None:
+        began_at = time.monotonic()
+        claims = {run.job.id: run.epoch for run in runs}
+        ours = queue.beat(model, claims, self.worker, self.lease)
+        self.pulse.confirm(model, began_at)
+        for run in runs:
+            if run.job.id not in ours and not run.has_ended:
+                run.lose("The claim is gone: canceled, or taken over after a pause.")
 
     def describe(self, running: int) -> None:
         """Say how this worker is, and forget those that have been silent for long."""
@@ -124,12 +154,13 @@ class Heartbeat(threading.Thread):
             "running": running,
             "draining": self.draining,
         }
-        with sessions.short_transaction(patience=self.lease / 8):
+        patience = Patience(locks=self.lease / 8, statements=self.lease / 4)
+        with sessions.short_transaction(patience):
             if not Worker.objects.filter(name=self.worker).update(**facts):
                 Worker.objects.create(
                     name=self.worker, slots=self.slots, version=__version__, **facts
                 )
-            Worker.objects.filter(lease_expires_at__lt=Now() - self.lease).delete()
+            Worker.objects.silent_for(self.lease).delete()
 
     def stop(self) -> None:
         """Stop beating and take this worker off the list; what it held has been settled."""

@@ -1,11 +1,17 @@
 """What this worker holds, from the claim until it is settled."""
 
+import logging
+import math
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from dataclasses import dataclass
 from uuid import UUID
 
+from django.db import Error
+
 from jobs import queue
+from jobs.db import faults
 from jobs.errors import LeaseLost, TimedOut
 from jobs.models import Job, Outcome
 from jobs.queue import outcomes
@@ -15,6 +21,9 @@ from jobs.worker import journal
 from jobs.worker.crew import Crew
 from jobs.worker.stopping import Stopping
 
+log = logging.getLogger(__name__)
+
+LONGEST_PAUSE = 5.0  # seconds between tries to settle what is locked
 OVERSLEPT = 2.0  # seconds after which a job claimed ahead and not begun is given back
 
 
@@ -24,15 +33,21 @@ class Held:
         self.worker = worker
         self.runs: dict[UUID, Run] = {}  # claimed and not ended
         self.counts: Counter[type[Job]] = Counter()  # how many of them are of which model
-        self.ends: dict[type[Job], list[End]] = defaultdict(list)  # ended and not settled
+        self.ended: dict[type[Job], list[Ended]] = defaultdict(list)  # and not settled
         self.alone: Run | None = None  # a suspect, which takes no neighbours along
 
     def __bool__(self) -> bool:
-        return bool(self.runs or self.ends)
+        return bool(self.runs or self.ended)
 
     @property
     def is_alone(self) -> bool:
         return self.alone in self.runs.values()
+
+    def to_beat(self) -> list[Run]:
+        """Whose leases must be kept: what runs, and results that could not be settled at once."""
+        # Copied first: this is asked by the heartbeat's thread.
+        unsettled = [each for ended in list(self.ended.values()) for each in list(ended)]
+        return [*self.runs.values(), *(each.run for each in unsettled if each.tries)]
 
     # Claimed
 
@@ -52,7 +67,7 @@ class Held:
         self.counts[type(run.job)] -= 1
         run.lose("The job was claimed anew.")
         if not run.begin_once() and run.end_once():
-            self.crew.write_off(run)
+            self.crew.give_up(run, self.crew.abandoned)
 
     # Ended: by itself, or because we give it up
 
@@ -67,7 +82,7 @@ class Held:
         now = time.monotonic()
         for run in list(self.runs.values()):
             if now > run.deadline and run.end_once():
-                self.crew.write_off(run)
+                self.crew.give_up(run, self.crew.hung)
                 error = TimedOut(f"Still running after {now + run.seconds:.0f} s.")
                 self.end(run, outcomes.failure(run.job, error, Outcome.TIMED_OUT))
 
@@ -92,7 +107,7 @@ class Held:
     def end(self, run: Run, end: End) -> None:
         """From now on it waits to be settled."""
         end.steps, end.has_answer = run.steps, run.has_answer
-        self.ends[type(run.job)].append(end)
+        self.ended[type(run.job)].append(Ended(run, end))
         if self.runs.get(run.job.id) is run:
             del self.runs[run.job.id]
             self.counts[type(run.job)] -= 1
@@ -100,15 +115,50 @@ class Held:
     # Settled
 
     def settle(self) -> None:
-        """Write how the ended ones ended; rows that are locked wait for the next turn."""
-        for model in list(self.ends):
-            missed = queue.settle(self.ends[model])
-            ends = self.ends.pop(model)
-            if busy := [end for end in missed if end.is_busy]:
-                self.ends[model] = busy
-            for end in ends:
-                if end not in busy:
-                    journal.report(end, self.worker, missed=end in missed)
+        """Write how the ended ones ended. What is locked is left for a later turn."""
+        for model in list(self.ended):
+            now = time.monotonic()
+            ready = [each for each in self.ended[model] if each.not_before <= now]
+            if ready:
+                self._settle(model, ready)
+
+    def _settle(self, model: type[Job], ready: list["Ended"]) -> None:
+        for each in ready:
+            each.tries += 1
+            each.end.is_busy = False
+        try:
+            missed = queue.settle([each.end for each in ready])
+        except Error as error:
+            if not faults.is_conflict(error):
+                raise
+            log.warning("%s can't be settled yet: %s", model._meta.label, error)
+            for each in ready:
+                each.put_off()
+            return
+        written = []
+        for each in ready:
+            each.put_off() if each.end.is_busy else written.append(each)
+        self.ended[model] = [each for each in self.ended[model] if each not in written]
+        if not self.ended[model]:
+            del self.ended[model]
+        for each in written:
+            journal.report(each.end, self.worker, missed=each.end in missed)
+
+
+@dataclass(eq=False)
+class Ended:
+    """A run that has ended, and how, until that is written."""
+
+    run: Run
+    end: End
+    tries: int = 0
+    pause: float = 0.05
+    not_before: float = -math.inf  # monotonic
+
+    def put_off(self) -> None:
+        """Its row, or what its hook needs, is locked: try again after a growing pause."""
+        self.pause = min(2 * self.pause, LONGEST_PAUSE)
+        self.not_before = time.monotonic() + self.pause
 
 
 def release(run: Run, reason: str) -> End:

@@ -1,13 +1,15 @@
 """What this worker claims next, and how much of it. Plain policy: it asks no database."""
 
 import math
-import random
+import time
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 
 from jobs.models import Job
 
 AHEAD = 0.1  # seconds of quick jobs that are held beyond the slots
+QUICK = 0.5  # seconds; slower jobs keep their slot
+ASIDE = 5.0  # seconds for which a model is left alone whose table is locked
 
 Model = type[Job]
 
@@ -20,22 +22,33 @@ class Intake:
         self.slots = slots
         self.batch = batch
         self.hungry = set(models)  # may have due jobs
-        self.suspects: list[Model] = []  # have a job that must run alone
+        self.suspects: list[Model] = []  # have a job that must run alone, here
         self.out_of_tokens: list[Model] = []  # have due jobs, which may start in a while
         self.pace: dict[Model, float] = {}  # seconds that a job took lately
+        self.aside: dict[Model, float] = {}  # until when (monotonic) they are left alone
 
     @property
     def is_fed(self) -> bool:
-        return not (self.hungry or self.suspects or self.out_of_tokens)
+        return not (self.hungry or self.suspects or self.out_of_tokens or self.aside)
 
     def note_pace(self, model: Model, seconds: float) -> None:
         known = self.pace.get(model, seconds)
         self.pace[model] = 0.9 * known + 0.1 * seconds
 
-    def note_suspects(self, found: list[Model], is_idle: bool) -> None:
-        """One worker is enough to empty itself for a suspect: chance decides which."""
-        if self.suspects or is_idle or random.random() < 0.2:
-            self.suspects = found
+    # One table under a lock must not stop the others.
+
+    def put_aside(self, model: Model) -> None:
+        """Leave a model alone for a while: its table is locked."""
+        self.aside[model] = time.monotonic() + ASIDE
+        self.hungry.discard(model)
+
+    def within_reach(self) -> list[Model]:
+        """The models whose tables can be asked."""
+        now = time.monotonic()
+        self.aside = {model: until for model, until in self.aside.items() if until > now}
+        return [model for model in self.models if model not in self.aside]
+
+    # How much to claim
 
     def share_out(self, held: Counter[Model]) -> Iterator[tuple[Model, int]]:
         """Each model that may have due jobs, in turn, with how many to claim of it.
@@ -55,14 +68,19 @@ class Intake:
     def room(self, model: Model, held: Counter[Model]) -> int:
         """How many jobs of this model to claim now.
 
-        Free slots, or a fair share of them while other models' quick jobs wait in line. And of
-        quick jobs without a provider, what the slots will get through in the next moment, so
-        that no slot waits for a claim; but never a few at a time of those.
+        Slots that slow jobs hold are taken. In the others quick jobs come and go: a model gets
+        its fair share of them, and of quick jobs what the slots will get through in the next
+        moment, so that no slot waits for a claim; but never a few at a time of those.
         """
+        slots = self.slots - sum(number for each, number in held.items() if self.is_slow(each))
         free = self.slots - held.total()
-        share = math.ceil(self.slots / max(len(self.hungry), 1)) - held[model]
-        seconds = self.pace.get(model)
-        if seconds is None or model.provider_name() is not None:
+        share = min(math.ceil(self.slots / max(len(self.hungry), 1)) - held[model], slots)
+        if self.is_slow(model):
             return max(free, share)
-        ahead = min(self.batch, int(self.slots * AHEAD / max(seconds, 1e-6)))
+        ahead = min(self.batch, int(slots * AHEAD / max(self.pace[model], 1e-6)))
         return max(share, free + ahead if free + ahead >= ahead / 2 else 0)
+
+    def is_slow(self, model: Model) -> bool:
+        """Whether its jobs may keep a slot for long: paid ones, and those not known as quick."""
+        is_quick = self.pace.get(model, math.inf) < QUICK
+        return not is_quick or model.provider_name() is not None

@@ -2,6 +2,7 @@
 
 import logging
 
+from jobs.db import text
 from jobs.models import Attempt, Outcome
 from jobs.queue.outcomes import End
 from jobs.worker import logs
@@ -21,7 +22,7 @@ def report(end: End, worker: str, *, missed: bool = False) -> None:
         if missed and not has_recorded(end, worker):
             log.warning("%s, but the claim was gone: dropped", end.outcome)
         else:
-            said = f": {end.error}" if end.error else ""
+            said = f": {text.message(end.error)}" if end.error else ""
             log.log(level, "%s%s", end.outcome, said, exc_info=end.error if loud else None)
 
 

@@ -7,16 +7,20 @@ import random
 import secrets
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from functools import partial
 
 from django.db import Error, connection
 
 from jobs import queue
-from jobs.db import sessions
+from jobs.db import faults, sessions
+from jobs.db.sessions import Patience
 from jobs.models import Job
-from jobs.paid import waiting
+from jobs.paid.waiting import Wait, closed_for
 from jobs.queue import wakeup
 from jobs.worker import journal, survey
+from jobs.worker.alone import Reservation
 from jobs.worker.crew import Crew
 from jobs.worker.heartbeat import Heartbeat, Watchdog
 from jobs.worker.held import OVERSLEPT, Held
@@ -42,6 +46,7 @@ class Loop:
         self.bell = wakeup.Bell()
         self.crew = Crew(options.slots, self.name, self.bell.ring)
         self.held = Held(self.crew, self.name)
+        self.reservation = Reservation(self.name)
         self.stopping = Stopping(_grace(job_models, options))
         self.outage = Outage()
         lease = options.lease.total_seconds()
@@ -58,8 +63,9 @@ class Loop:
             self.name,
             options.slots,
             options.lease,
-            lambda: list(self.held.runs.values()),
+            self.held.to_beat,
             self.watchdog,
+            self.come_back,
         )
         self.listener = wakeup.Listener(self.hear)
 
@@ -69,7 +75,7 @@ class Loop:
         log.info("%s started: %d slots, lease %s", self.name, self.options.slots, lease)
         for thread in (self.watchdog, self.heartbeat, self.listener):
             thread.start()
-        with sessions.patience_of(lease / 4):
+        with sessions.with_patience(_patience(lease)):
             while not self.is_done(drain):
                 self.turn()
         if self.held:
@@ -82,16 +88,19 @@ class Loop:
 
     def turn(self) -> None:
         self.bell.wait(max(0.0, self.next_moment() - time.monotonic()))
-        self.collect()
-        if time.monotonic() < self.retry_at:
-            return
+        # All of the turn: a log that can't be written would hold the jobs as well.
+        with self.watchdog.watch("Claiming and settling"):
+            self.collect()
+            if time.monotonic() >= self.retry_at:
+                self.work()
+
+    def work(self) -> None:
         try:
-            with self.watchdog.watch("Claiming and settling"):
-                self.held.settle()
-                if not self.stopping:
-                    self.look()
-                if not self.stopping:
-                    self.claim()
+            self.held.settle()
+            if not self.stopping:
+                self.look()
+            if not self.stopping:
+                self.claim()
             self.outage.over()
         except Error as error:
             connection.close()
@@ -109,14 +118,21 @@ class Loop:
         deadline = min((run.deadline for run in self.held.runs.values()), default=math.inf)
         return min(self.look_at, deadline)
 
+    # What other threads and signals tell us
+
     def stop(self, *_: object) -> None:
         """Once: finish what runs. Twice: give it back now. Called by signals."""
-        self.stopping.ask()
+        self.stopping.signals += 1
         self.bell.ring()
 
     def hear(self) -> None:
         """Jobs were announced. Called by the listener's thread."""
         self.announced = True
+        self.bell.ring()
+
+    def come_back(self) -> None:
+        """A beat succeeded after an outage: settle what is held, before others rescue it."""
+        self.retry_at = -math.inf
         self.bell.ring()
 
     # collect: what has ended since the last turn, by itself or because we give it up
@@ -127,14 +143,14 @@ class Loop:
         self.held.time_out()
         for run in self.held.give_back_overslept():
             self.intake.pace[type(run.job)] = OVERSLEPT
-        hung = len(self.crew.written_off)
+        hung = len(self.crew.hung)
         if hung >= self.most_hung and not self.stopping.exit_code:
             log.critical("%d threads hang: ending.", hung)
             self.stopping.exit_code = 1
-            self.stopping.ask()
+            self.stopping.has_reason = True
         if self.stopping:
             self.give_back()
-        if self.held.ends:
+        if self.held.ended:
             self.looked = False  # a job that waited for their tokens may start now
 
     def give_back(self) -> None:
@@ -158,28 +174,43 @@ class Loop:
             return
         self.look_at = now + self.options.poll * random.uniform(1, 1.25)
         self.looked = True
-        found = survey.ask(self.intake.models, self.name)
+        found = survey.ask(self.intake.within_reach(), self.name)
+        for model in found.locked:
+            self.intake.put_aside(model)
         if found.should_stop:
             log.info("A person has asked this worker to stop.")
-            self.stop()
+            self.stopping.has_reason = True
+            self.bell.ring()
             return
         self.learn(found)
         if now > self.outage.over_at + self.mercy:
-            self.rescue(found.expired)
+            for model in found.expired:
+                self.unless_locked(model, self.rescue)
 
     def learn(self, found: survey.Found) -> None:
         self.intake.hungry.update(found.due)
-        waits = {model: waiting.closed_for(model) for model in (*found.due, *found.suspect)}
+        waits: dict[type[Job], Wait | None] = {}
+        for model in {*found.due, *found.suspect}:
+            self.unless_locked(model, lambda model: waits.update({model: closed_for(model)}))
         self.intake.out_of_tokens = [
-            model for model in found.due if (wait := waits[model]) and wait.is_short
+            model for model in found.due if (wait := waits.get(model)) and wait.is_short
         ]
-        suspects = [model for model in found.suspect if not waits[model]]
-        self.intake.note_suspects(suspects, is_idle=not self.held.runs)
+        suspects = [model for model in found.suspect if waits.get(model, True) is None]
+        self.intake.suspects = self.reservation.choose(suspects, is_idle=not self.held.runs)
 
-    def rescue(self, models: list[type[Job]]) -> None:
-        for model in models:
-            for end in queue.rescue(model, spared=self.held.runs):
-                journal.report(end, self.name)
+    def rescue(self, model: type[Job]) -> None:
+        for end in queue.rescue(model, spared=self.held.runs):
+            journal.report(end, self.name)
+
+    def unless_locked(self, model: type[Job], move: Callable[[type[Job]], None]) -> None:
+        """Make a move of one model; if its table is locked, the others go on."""
+        try:
+            move(model)
+        except Error as error:
+            if not faults.is_conflict(error):
+                raise
+            log.warning("%s is left alone for a while: %s", model._meta.label, error)
+            self.intake.put_aside(model)
 
     # claim: fill the free slots
 
@@ -189,8 +220,11 @@ class Loop:
         if not self.may_claim():
             return
         for model, wanted in self.intake.share_out(self.held.counts):
-            if self.start(model, wanted) < wanted:
-                self.intake.hungry.discard(model)
+            self.unless_locked(model, partial(self.fill, wanted=wanted))
+
+    def fill(self, model: type[Job], wanted: int) -> None:
+        if self.start(model, wanted) < wanted:
+            self.intake.hungry.discard(model)
 
     def may_claim(self) -> bool:
         """Not beside a suspect: what two workers did not survive takes no neighbours along.
@@ -214,11 +248,20 @@ class Loop:
             # Without a database we wait for it; when we should stop, for one lease.
             give_up_at = self.stopping.stop_at + self.options.lease.total_seconds()
             return self.outage.since is not None and time.monotonic() > give_up_at
+        if self.crew.is_paying and not self.stopping.is_urgent:
+            return False  # its answer is paid for, whoever has the job by now
         if self.stopping:
             return True
         if drain and not self.looked:
             self.look_at = -math.inf
         return drain and self.looked and self.intake.is_fed
+
+
+def _patience(lease: timedelta) -> Patience:
+    """Short with locks: whatever waits for one, waits here, with all that is held."""
+    return Patience(
+        locks=min(timedelta(seconds=1), lease / 4), statements=min(timedelta(seconds=10), lease / 2)
+    )
 
 
 def _grace(job_models: Sequence[type[Job]], options: Options) -> float:

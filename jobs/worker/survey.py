@@ -3,9 +3,10 @@
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
+from django.db import Error
 from django.db.models import Exists, Subquery
 
-from jobs.db import sessions
+from jobs.db import faults, sessions
 from jobs.models import Job, Worker
 
 Model = type[Job]
@@ -18,10 +19,35 @@ class Found:
     due: list[Model] = field(default_factory=list)
     suspect: list[Model] = field(default_factory=list)
     expired: list[Model] = field(default_factory=list)
+    locked: list[Model] = field(default_factory=list)  # could not be asked
     should_stop: bool = False  # a person has asked this worker to
+
+    def add(self, other: "Found") -> None:
+        self.due += other.due
+        self.suspect += other.suspect
+        self.expired += other.expired
+        self.should_stop |= other.should_stop
 
 
 def ask(models: Collection[Model], worker: str) -> Found:
+    """Ask for all models at once; if one's table is locked, for each by itself."""
+    try:
+        return _ask(models, worker)
+    except Error as error:
+        if not faults.is_conflict(error):
+            raise
+    found = Found()
+    for model in models:
+        try:
+            found.add(_ask([model], worker))
+        except Error as error:
+            if not faults.is_conflict(error):
+                raise
+            found.locked.append(model)
+    return found
+
+
+def _ask(models: Collection[Model], worker: str) -> Found:
     questions: dict[tuple[Model, str], Subquery] = {}
     for model in models:
         due = model.objects.due()

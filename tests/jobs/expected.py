@@ -124,7 +124,8 @@ def is_suspect(row):
 
 
 def is_held(end, row):
-    return row.status == Status.PROCESSING and row.epoch == end.job.epoch
+    claim = (Status.PROCESSING, end.job.epoch, end.job.locked_by)
+    return (row.status, row.epoch, row.locked_by) == claim
 
 
 def is_abandoned(end, row):

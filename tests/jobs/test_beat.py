@@ -16,7 +16,7 @@ def test_a_beat_extends_the_lease(worker, chore):
     job = worker.claim_one()
     before = Chore.objects.get().lease_expires_at
 
-    assert queue.beat(Chore, {job.id: job.epoch}, LONGER) == {job.id}
+    assert queue.beat(Chore, {job.id: job.epoch}, "fast", LONGER) == {job.id}
     assert Chore.objects.get().lease_expires_at - before > timedelta(seconds=500)
 
 
@@ -28,7 +28,15 @@ def test_a_beat_under_an_old_epoch_extends_nothing(slow_worker, worker, chore):
     worker.claim_one()
     before = Chore.objects.get().lease_expires_at
 
-    assert queue.beat(Chore, {held.id: held.epoch}, LONGER) == set()
+    assert queue.beat(Chore, {held.id: held.epoch}, "slow", LONGER) == set()
+    assert Chore.objects.get().lease_expires_at == before
+
+
+def test_a_beat_of_another_worker_with_the_same_epoch_extends_nothing(worker, chore):
+    job = worker.claim_one()
+    before = Chore.objects.get().lease_expires_at
+
+    assert queue.beat(Chore, {job.id: job.epoch}, "slow", LONGER) == set()
     assert Chore.objects.get().lease_expires_at == before
 
 
@@ -40,14 +48,14 @@ def test_a_beat_says_which_of_many_are_still_held(worker):
 
     claims = {job.id: job.epoch for job in (a, b, c)}
 
-    assert queue.beat(Chore, claims, LONGER) == {a.id, c.id}
+    assert queue.beat(Chore, claims, "fast", LONGER) == {a.id, c.id}
 
 
 def test_a_beat_leaves_the_rest_of_the_row_alone(worker, chore):
     job = worker.claim_one()
     before = Chore.objects.values().get()
 
-    queue.beat(Chore, {job.id: job.epoch}, LONGER)
+    queue.beat(Chore, {job.id: job.epoch}, "fast", LONGER)
 
     after = Chore.objects.values().get()
     assert {name for name in after if after[name] != before[name]} == {"lease_expires_at"}
@@ -62,7 +70,7 @@ def test_a_row_that_somebody_has_locked_does_not_stop_the_beat_of_the_others(wor
 
     with transaction.atomic():
         Chore.objects.select_for_update().get(id=locked.id)
-        ours = in_another_thread(lambda: queue.beat(Chore, claims, LONGER))
+        ours = in_another_thread(lambda: queue.beat(Chore, claims, "fast", LONGER))
 
     assert ours == {free.id, locked.id}
     assert Chore.objects.get(id=free.id).lease_expires_at > (
@@ -80,7 +88,7 @@ def test_beats_touch_no_index(worker, chore):
         cursor.execute(statistics)
         [(updates_before, hot_before)] = cursor.fetchall()
         for _ in range(20):
-            queue.beat(Chore, {job.id: job.epoch}, LONGER)
+            queue.beat(Chore, {job.id: job.epoch}, "fast", LONGER)
         cursor.execute("SELECT pg_stat_force_next_flush()")
         cursor.execute(statistics)
         [(updates, hot)] = cursor.fetchall()

@@ -38,7 +38,7 @@ def test_a_beat_that_comes_just_in_time_prevents_the_rescue(slow_worker, chore, 
     settle = queue.settle
 
     def beat_first(ends, expected):
-        queue.beat(Chore, {held.id: held.epoch}, timedelta(seconds=60))
+        queue.beat(Chore, {held.id: held.epoch}, "slow", timedelta(seconds=60))
         return settle(ends, expected)
 
     monkeypatch.setattr(moves, "settle", beat_first)

@@ -95,7 +95,7 @@ def test_nothing_that_costs_money_is_begun_without_a_confirmed_beat(run):
         run.check()
     assert not run.should_stop  # finishing stays allowed
 
-    run._pulse.confirmed_at = time.monotonic()
+    run._pulse.confirm(type(run.job), time.monotonic())
     run.check()
 
 

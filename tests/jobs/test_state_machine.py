@@ -299,7 +299,9 @@ class Queue(RuleBasedStateMachine):
         rows = self.seen.rows
         ours = {n for n, job in claims.items() if is_held(End(job, Outcome.LOST), rows[n])}
 
-        answer = queue.beat(Hooked, {job.id: job.epoch for job in claims.values()}, HOUR)
+        answer = queue.beat(
+            Hooked, {job.id: job.epoch for job in claims.values()}, worker.name, HOUR
+        )
 
         assert answer == {claims[name].id for name in ours}
         before, self.seen = self.seen, look()

@@ -17,6 +17,7 @@ from jobs.worker.loop import Loop
 from jobs.worker.options import Options
 from tests.jobs.conftest import expire_lease, new_chore
 from tests.jobs.orders import open_shop, order
+from tests.jobs.running import running, wait_until
 from tests.testapp.models import Chore, Effect, Hooked, NoopJob, Order
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -129,7 +130,7 @@ def test_a_job_claimed_anew_ends_its_old_run(monkeypatch):
 
     assert old.should_stop
     wait_until(worker.crew.take_ended)
-    wait_until(lambda: not worker.crew.written_off)
+    wait_until(lambda: not worker.crew.abandoned)
 
 
 def test_nothing_is_rescued_right_after_an_outage(slow_worker, chore):
@@ -178,7 +179,7 @@ def test_a_job_past_its_timeout_is_given_up(monkeypatch):
 
     assert Chore.objects.get().error_kind == "TimedOut"
     assert Attempt.objects.get().outcome == "timed_out"
-    assert len(worker.crew.written_off) == 1
+    assert len(worker.crew.hung) == 1
 
 
 def test_too_many_hung_threads_end_the_worker(monkeypatch):
@@ -287,34 +288,6 @@ def test_an_idle_look_reads_nothing_of_later_jobs():
 
     assert "Seq Scan on noop_jobs" not in plan
     assert int(plan.split("shared hit=")[1].split()[0]) < 40
-
-
-class running:
-    """Runs a worker in a thread of its own, and stops it in the end."""
-
-    def __init__(self, worker):
-        self.worker = worker
-        self.thread = threading.Thread(target=self.run)
-
-    def run(self):
-        self.worker.run()
-        connection.close()
-
-    def __enter__(self):
-        self.thread.start()
-        return self.worker
-
-    def __exit__(self, *_):
-        self.worker.stop()
-        self.thread.join(timeout=30)
-        assert not self.thread.is_alive()
-
-
-def wait_until(condition, seconds=15):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def test_a_stopping_worker_waits_for_what_is_being_paid_for(chore):

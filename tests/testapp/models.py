@@ -188,3 +188,57 @@ class HookCall(models.Model):
 
     class Meta:
         db_table = "hook_calls"
+
+
+class Shelf(models.Model):
+    """Something that hooks write to, and that others may have locked."""
+
+    name = models.TextField(unique=True)
+    pots = models.IntegerField(default=0)
+
+    class Meta:
+        db_table = "shelves"
+
+
+class Pot(models.Model):
+    """Stands on a shelf: a deferred constraint, which only COMMIT checks."""
+
+    shelf = models.ForeignKey(Shelf, on_delete=models.CASCADE)
+
+    class Meta:
+        db_table = "pots"
+
+
+class Potter(Job):
+    """Touches its shelf in every hook; `breaks` names a hook that puts a pot on no shelf."""
+
+    shelf = models.TextField(unique=True)
+    breaks = models.TextField(db_default="")
+
+    backoff_base = timedelta(0)
+
+    class Meta(Job.Meta):
+        db_table = "potters"
+
+    def perform(self, run):
+        return "a pot"
+
+    def touch(self, hook):
+        Shelf.objects.filter(name=self.shelf).update(pots=models.F("pots") + 1)
+        if hook in self.breaks.split():
+            Pot.objects.create(shelf_id=-1)
+
+    def on_start(self):
+        self.touch("on_start")
+
+    def on_success(self, result):
+        self.touch("on_success")
+
+    def on_failure(self, error):
+        self.touch("on_failure")
+
+    def on_requeue(self):
+        self.touch("on_requeue")
+
+    def on_cancel(self):
+        self.touch("on_cancel")

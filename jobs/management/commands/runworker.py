@@ -65,7 +65,7 @@ class Command(BaseCommand):
         gc.freeze()
         gc.set_threshold(10_000)
         code = loop.run(drain=options["drain"])
-        if loop.crew.written_off:
+        if loop.crew.hung or loop.crew.abandoned:
             # Whatever hung threads hold, they don't keep the process from ending.
             logging.shutdown()
             os._exit(code)

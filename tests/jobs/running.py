@@ -1,0 +1,34 @@
+"""A worker's loop in a thread of this process, and how to wait for what it does."""
+
+import threading
+import time
+
+from django.db import connection
+
+
+class running:
+    """Runs a loop in a thread of its own, and stops it in the end."""
+
+    def __init__(self, loop):
+        self.loop = loop
+        self.thread = threading.Thread(target=self.run)
+
+    def run(self):
+        self.loop.run()
+        connection.close()
+
+    def __enter__(self):
+        self.thread.start()
+        return self.loop
+
+    def __exit__(self, *_):
+        self.loop.stop()
+        self.thread.join(timeout=60)
+        assert not self.thread.is_alive()
+
+
+def wait_until(condition, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
