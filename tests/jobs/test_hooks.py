@@ -1,5 +1,6 @@
 import sys
 from contextlib import suppress
+from unittest.mock import Mock
 
 import pytest
 from django.db import IntegrityError
@@ -8,6 +9,7 @@ from jobs import queue
 from jobs.errors import PermanentError
 from jobs.models import Attempt, Outcome, Status
 from jobs.queue.outcomes import End
+from tests.jobs.unreadable import Unreadable
 from tests.testapp.models import HookCall, Hooked
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -156,3 +158,26 @@ def test_a_hook_that_exits_does_not_end_the_worker(worker, monkeypatch):
 
 def hooks():
     return list(HookCall.objects.order_by("id").values_list("hook", flat=True))
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), GeneratorExit(), Unreadable(KeyboardInterrupt())])
+@pytest.mark.parametrize("hook", ["on_start", "on_success"])
+def test_whatever_a_hook_raises_is_an_attempt_of_its_job(worker, hook, error, monkeypatch):
+    queue.enqueue([Hooked(name="a")])
+    monkeypatch.setattr(Hooked, hook, Mock(side_effect=error))
+
+    worker.succeed(*worker.claim(Hooked))
+
+    row = Hooked.objects.get()
+    assert (row.status, row.attempts) == (Status.QUEUED, 1)
+
+
+def test_a_person_who_interrupts_the_program_interrupts_its_hooks(worker, monkeypatch):
+    queue.enqueue([Hooked(name="a")])
+    queue.cancel(Hooked.objects.all())
+    monkeypatch.setattr(Hooked, "on_requeue", Mock(side_effect=KeyboardInterrupt))
+
+    with pytest.raises(KeyboardInterrupt):
+        queue.requeue(Hooked.objects.all())
+
+    assert Hooked.objects.get().status == Status.CANCELED

@@ -45,3 +45,42 @@ def test_models_share_the_room_fairly():
         held[model] += wanted
 
     assert held == {Chore: 2, NoopJob: 2}
+
+
+def test_a_worker_full_of_slow_jobs_claims_nothing_of_other_models():
+    intake = Intake([Chore, NoopJob], slots=8, batch=500)
+    intake.pace = {Chore: 20.0, NoopJob: QUICK}
+
+    assert intake.room(NoopJob, Counter({Chore: 8})) == 0
+
+
+def test_jobs_of_unknown_pace_keep_their_slots():
+    intake = Intake([Chore, NoopJob], slots=8, batch=500)
+
+    assert intake.room(NoopJob, Counter({Chore: 8})) == 0
+
+
+def test_beside_slow_jobs_the_other_slots_are_kept_busy():
+    intake = Intake([Chore, NoopJob], slots=8, batch=500)
+    intake.pace = {Chore: 20.0, NoopJob: 0.01}
+
+    assert intake.room(NoopJob, Counter({Chore: 6})) == 2 + 20
+
+
+def test_a_model_whose_table_is_locked_is_left_alone_for_a_while():
+    intake = Intake([Chore, NoopJob], slots=8, batch=500)
+
+    intake.put_aside(Chore)
+
+    assert intake.within_reach() == [NoopJob]
+    assert intake.hungry == {NoopJob}
+    assert not intake.is_fed
+
+
+def test_a_model_that_was_left_alone_is_asked_again():
+    intake = Intake([Chore], slots=8, batch=500)
+
+    intake.put_aside(Chore)
+    intake.aside[Chore] = 0.0
+
+    assert intake.within_reach() == [Chore]

@@ -1,7 +1,9 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.db import text
+from tests.jobs.unreadable import Unreadable
 
 ANYTHING = st.text(st.characters(codec=None, categories=None))
 
@@ -37,3 +39,12 @@ def test_an_error_can_name_its_own_kind():
     error.kind = "rate limited"
 
     assert text.kind(error) == "rate limited"
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), SystemExit(3), KeyboardInterrupt()])
+def test_an_error_that_can_not_be_read_is_named_all_the_same(error):
+    unreadable = Unreadable(error)
+
+    assert text.message(unreadable) == text.UNREADABLE
+    assert text.kind(unreadable) == "Unreadable"
+    assert "Unreadable" in text.full_traceback(unreadable)

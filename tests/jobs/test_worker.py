@@ -3,6 +3,7 @@
 import threading
 import time
 from datetime import timedelta
+from unittest.mock import Mock
 
 import pytest
 from django.db import connection
@@ -18,6 +19,7 @@ from jobs.worker.options import Options
 from tests.jobs.conftest import expire_lease, new_chore
 from tests.jobs.orders import open_shop, order
 from tests.jobs.running import running, wait_until
+from tests.jobs.unreadable import Unreadable
 from tests.testapp.models import Chore, Effect, Hooked, NoopJob, Order
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -329,3 +331,37 @@ def test_a_suspect_whose_provider_is_paused_holds_up_nobody(chore):
 
     assert worker.intake.suspects == []
     assert worker.may_claim()
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), SystemExit(3), KeyboardInterrupt()])
+def test_an_error_that_can_not_be_read_ends_no_worker(monkeypatch, error):
+    monkeypatch.setattr(Chore, "perform", Mock(side_effect=Unreadable(error)))
+    new_chore("sweep", max_attempts=1)
+
+    drain()
+
+    assert Chore.objects.get().error_kind == "Unreadable"
+
+
+def test_results_that_could_not_be_settled_at_once_keep_their_leases(chore):
+    worker = loop()
+    worker.claim()
+    wait_until(lambda: worker.crew._ended)
+    worker.collect()
+    [ended] = worker.held.ended[Chore]
+    assert worker.held.to_beat() == []
+
+    ended.tries = 1  # as an outage leaves it
+    expires = Chore.objects.get().lease_expires_at
+    worker.heartbeat.beat()
+
+    assert Chore.objects.get().lease_expires_at > expires
+
+
+def test_the_first_beat_after_an_outage_lets_the_worker_settle_at_once(chore):
+    worker = loop()
+    worker.retry_at = float("inf")
+
+    worker.come_back()
+
+    assert worker.retry_at < time.monotonic()

@@ -1,0 +1,106 @@
+"""What counts as a signal, and what a stopping worker waits for."""
+
+import threading
+from datetime import timedelta
+
+import pytest
+from django.db.models.functions import Now
+
+from jobs import queue
+from jobs.models import Call, Status, Worker
+from jobs.paid.clients import Answer
+from jobs.worker.loop import Loop
+from jobs.worker.options import Options
+from jobs.worker.stopping import Stopping
+from tests.jobs.orders import open_shop
+from tests.jobs.running import running, wait_until
+from tests.testapp.models import Order
+
+
+def test_one_signal_is_no_reason_to_hurry_and_two_are():
+    stopping = Stopping(grace=60)
+
+    stopping.signals += 1
+    assert stopping
+    assert not stopping.is_urgent
+
+    stopping.signals += 1
+    assert stopping.is_urgent
+
+
+def test_a_signal_after_a_request_in_the_console_is_the_first():
+    stopping = Stopping(grace=60)
+    stopping.has_reason = True
+
+    stopping.signals += 1
+
+    assert stopping
+    assert not stopping.is_urgent
+
+
+class Counter:
+    """A shop whose answers come when the test says so; it counts what it sold."""
+
+    def __init__(self):
+        self.asked = 0
+        self.opened = threading.Event()
+
+    def send(self, order, timeout):
+        self.asked += 1
+        assert self.opened.wait(60)
+        return Answer(raw=order.name.encode())
+
+
+@pytest.fixture
+def counter(transactional_db, monkeypatch):
+    counter = Counter()
+    monkeypatch.setattr(Order, "send", lambda order, timeout: counter.send(order, timeout))
+    open_shop()
+    queue.enqueue([Order(name=name) for name in "abcd"])
+    yield counter
+    counter.opened.set()
+
+
+def test_cancel_and_requeue_of_running_paid_jobs_ends_no_worker_and_pays_once(counter):
+    loop = Loop([Order], Options(poll=0.05))
+    with running(loop):
+        wait_until(lambda: counter.asked == 4)
+        queue.cancel(Order.objects.all())
+        queue.requeue(Order.objects.all())
+        wait_until(lambda: len(loop.crew.abandoned) == 4)
+        assert not loop.stopping
+        assert not loop.crew.hung
+        counter.opened.set()
+        wait_until(lambda: Call.objects.filter(state="stored").count() == 4)
+        Order.objects.filter(status=Status.QUEUED).update(run_after="2020-01-01T00:00Z")
+        wait_until(lambda: Order.objects.filter(status=Status.SUCCEEDED).count() == 4)
+
+    assert counter.asked == 4
+    assert loop.stopping.exit_code == 0
+
+
+def test_a_stopping_worker_waits_for_the_answers_of_abandoned_runs(counter):
+    loop = Loop([Order], Options(poll=0.05))
+    with running(loop) as loop:
+        wait_until(lambda: counter.asked == 4)
+        queue.cancel(Order.objects.all())
+        queue.requeue(Order.objects.all())
+        wait_until(lambda: len(loop.crew.abandoned) == 4)
+        loop.stopping.has_reason = True
+        loop.bell.ring()
+        wait_until(lambda: loop.heartbeat.draining and not loop.held)
+        assert not loop.is_done(drain=False)
+        counter.opened.set()
+
+    assert set(Call.objects.values_list("state", flat=True)) == {"stored"}
+
+
+def test_a_request_to_stop_outlives_a_worker_that_is_frozen(transactional_db):
+    loop = Loop([Order], Options())
+    loop.heartbeat.beat()
+    Worker.objects.update(asked_to_stop=True, lease_expires_at=Now() - timedelta(minutes=5))
+
+    Loop([Order], Options()).heartbeat.beat()
+    loop.heartbeat.beat()
+
+    assert Worker.objects.get(name=loop.name).asked_to_stop

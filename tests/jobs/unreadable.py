@@ -1,0 +1,15 @@
+class Unreadable(Exception):
+    """Its text, its representation and its kind can't be read."""
+
+    def __init__(self, error):
+        super().__init__()
+        self.error = error
+
+    def __str__(self):
+        raise self.error
+
+    __repr__ = __str__
+
+    @property
+    def kind(self):
+        raise self.error
