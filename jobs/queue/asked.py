@@ -12,7 +12,6 @@ from uuid import UUID
 from django.db.models import Case, F, QuerySet, SmallIntegerField, When
 from django.db.models.functions import Now
 
-from jobs.db import sessions
 from jobs.errors import Cancel
 from jobs.models import ENDED, Job, Outcome, Status
 from jobs.paid import ledger
@@ -63,10 +62,9 @@ def cancel(
 def _cancel(model: type[Job], ids: list[UUID], reason: str) -> list[Any]:
     living = moves.with_facts(model.objects.with_ids(ids).living())
     try:
-        with sessions.short_transaction():
+        with hooks.transaction_of_hooks():
             rows = list(living.order_by("id").select_for_update())
             moves.write(model, [(_canceled(row, reason), row) for row in rows])
-            hooks.check_constraints()
         return rows
     except HookRaised:  # settle finds out whose hook, and cancels that one without it
         ends = [_canceled(job, reason) for job in living.order_by("id")]
@@ -116,7 +114,7 @@ def _requeue(
     **columns: Any,
 ) -> list[Any]:
     try:
-        with sessions.short_transaction():
+        with hooks.transaction_of_hooks():
             ended = model.objects.with_ids(ids).filter(status__in=origins)
             rows = list(ended.order_by("id").select_for_update())
             moves.move(
@@ -133,11 +131,12 @@ def _requeue(
             for job in rows:
                 if hook:
                     hooks.call(job, "on_requeue")
-            hooks.check_constraints()
         return rows
     except HookWaited as waited:
         raise waited.error from None  # the row may be free in a moment: the person tries again
     except HookRaised as raised:
+        if not hook:
+            raise raised.error from None
         if len(ids) > 1:
             return [job for id in ids for job in _requeue(model, [id], origins, **columns)]
         log.error("on_requeue raised in %s; it moves without the hook", ids, exc_info=raised.error)

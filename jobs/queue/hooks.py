@@ -1,11 +1,13 @@
 """Calling a job's hooks, inside the transaction of the move they belong to."""
 
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from django.db import Error, connection
+from django.db import IntegrityError, connection
 
-from jobs.db import faults, text
+from jobs.db import faults, sessions, text
 from jobs.models import Job
 
 
@@ -48,15 +50,17 @@ def _is_ctrl_c(error: BaseException) -> bool:
     return isinstance(error, KeyboardInterrupt) and is_possible
 
 
-def check_constraints() -> None:
-    """Let deferred constraints speak while it is known whose hooks broke them.
+@contextmanager
+def transaction_of_hooks() -> Iterator[None]:
+    """A short transaction in which hooks run; a deferred constraint they broke is their fault.
 
-    At the end of a transaction of our own, COMMIT does that.
+    It speaks at COMMIT. Inside a transaction of the caller's it is asked before, while it is
+    still known which jobs were moved.
     """
-    if connection.vendor == "postgresql" and connection.in_atomic_block:
-        try:
-            connection.check_constraints()
-        except Error as error:
-            if faults.is_passing(error):
-                raise
-            raise HookRaised("a deferred constraint", error) from error
+    try:
+        with sessions.short_transaction():
+            yield
+            if connection.vendor == "postgresql" and len(connection.savepoint_ids) > 0:
+                connection.check_constraints()
+    except IntegrityError as error:
+        raise HookRaised("a constraint", error) from error

@@ -76,16 +76,12 @@ def claim(
         return _claim(due, slots, worker, lease)
     except HookRaised:
         return _claim_one_by_one(due, slots, worker, lease)
-    except DatabaseError as error:  # at COMMIT: a deferred constraint that a hook broke
-        if faults.is_passing(error):
-            raise
-        return _claim_one_by_one(due, slots, worker, lease)
 
 
 def _claim(
     due: JobQuerySet, slots: int, worker: str, lease: timedelta, *, hook: bool = True
 ) -> list[Any]:
-    with sessions.short_transaction():
+    with hooks.transaction_of_hooks():
         slots = limits.room(due.model, slots)
         # SKIP LOCKED: step past rows another worker is claiming right now.
         jobs = list(due.in_turn().select_for_update(skip_locked=True)[:slots])
@@ -123,16 +119,23 @@ def _claim_one(due: JobQuerySet, worker: str, lease: timedelta) -> list[Any]:
     try:
         return _claim(due, 1, worker, lease)
     except HookWaited as waited:
-        log.info("%s: claimed later", waited)
-        due.update(run_after=Now() + LATER)
-        return []
-    except (HookRaised, DatabaseError) as raised:
-        if faults.is_passing(raised):
-            raise
-        error = raised.error if isinstance(raised, HookRaised) else raised
+        _put_off(due, waited)
+    except HookRaised as raised:
+        _claim_and_fail(due, worker, lease, raised.error)
+    return []
+
+
+def _claim_and_fail(due: JobQuerySet, worker: str, lease: timedelta, error: BaseException) -> None:
+    try:
         guilty = _claim(due, 1, worker, lease, hook=False)
         settle([outcomes.failure(job, error) for job in guilty])
-        return []
+    except HookRaised as raised:  # not its hook: something else refuses the claim
+        _put_off(due, raised)
+
+
+def _put_off(due: JobQuerySet, why: HookRaised) -> None:
+    log.warning("%s can't be claimed now: %s", due.model._meta.label, why)
+    due.update(run_after=Now() + LATER)
 
 
 # processing, for longer
