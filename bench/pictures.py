@@ -72,7 +72,7 @@ def saving() -> Rows:
     with_queue, without = [], []
     for _ in range(SAVES):
         with_queue.append(timed(lambda: save(10)))
-        with patch("guides.models.enqueue_missing"):
+        with patch("guides.models.spot.enqueue_missing"):
             without.append(timed(lambda: save(10)))
     ratio = median(with_queue) / median(without)
     return [

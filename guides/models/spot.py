@@ -19,8 +19,8 @@ from django.utils.translation import gettext_lazy as _
 
 from guides import images, names, providers
 from guides.images import Picture
+from guides.models.image import SpotImage
 from guides.styles import PictureStyle
-from guides.versions import SpotImage as SpotImage  # it is one of the models, too
 from jobs import queue
 from jobs.errors import Cancel, StorageRefused
 from jobs.models import ENDED, Job

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from guides.images import Picture
 
 if TYPE_CHECKING:
-    from guides.models import SpotDetail
+    from guides.models.spot import SpotDetail
 
 
 class SpotImageQuerySet(models.QuerySet["SpotImage"]):
