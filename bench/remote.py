@@ -4,7 +4,7 @@ import os
 import time
 from pathlib import Path
 
-from guides.providers import Painter, PictureRequest
+from guides.makers import Painter, PictureRequest
 from jobs.paid.clients import Answer
 
 

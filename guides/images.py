@@ -17,8 +17,8 @@ from django.conf import settings
 from django.template.loader import render_to_string
 from PIL import Image, ImageFilter, ImageOps
 
-from guides import providers, styles
-from guides.providers import PictureRequest
+from guides import makers, styles
+from guides.makers import PictureRequest
 from jobs import storage
 from jobs.errors import GarbageAnswer
 
@@ -58,7 +58,7 @@ class Picture:
 
 def request_for(spot: "SpotDetail", generation: int = 0) -> PictureRequest:
     """What is asked of the provider: the same spot asks the same, until a person wants another."""
-    provider = providers.chosen()
+    maker = makers.chosen()
     style = styles.words_for(spot.guide.picture_style)
     quoted = {
         "spot_name": spot.spot_name[:LONGEST_IN_PROMPT],
@@ -69,8 +69,8 @@ def request_for(spot: "SpotDetail", generation: int = 0) -> PictureRequest:
         "language": settings.PICTURE_LANGUAGE,
     }
     return PictureRequest(
-        provider=provider.name,
-        model=provider.model,
+        provider=maker.name,
+        model=maker.model,
         prompt=render_to_string("guides/prompt.txt", quoted).strip(),
         name=spot.spot_name,
         description=spot.description,

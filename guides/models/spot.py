@@ -17,7 +17,7 @@ from django.dispatch import receiver
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from guides import images, names, providers
+from guides import images, makers, validators
 from guides.images import Picture
 from guides.models.image import SpotImage
 from guides.styles import PictureStyle
@@ -30,7 +30,7 @@ from jobs.run import Run
 
 PICTURE = ("image_url", "image_status", "blur")
 KNOWN = ("guide_id", "spot_name", *PICTURE)
-PAINTED = Q(image_url__regex=names.ADDRESS)  # of spots: those whose `picture_state` is ready
+PAINTED = Q(image_url__regex=validators.ADDRESS)  # of spots: those whose `picture_state` is ready
 
 
 class ImageStatus(models.TextChoices):
@@ -46,7 +46,7 @@ class GuideQuerySet(models.QuerySet["Guide"]):
     def with_progress(self) -> Self:
         return self.annotate(
             spot_count=Count("spots"),
-            ready_count=Count("spots", filter=Q(spots__image_url__regex=names.ADDRESS)),
+            ready_count=Count("spots", filter=Q(spots__image_url__regex=validators.ADDRESS)),
         )
 
 
@@ -55,8 +55,8 @@ class Guide(models.Model):
         _("plan id"),
         primary_key=True,
         max_length=100,
-        default=names.new_plan_id,
-        validators=[names.validate_plan_id],
+        default=validators.new_plan_id,
+        validators=[validators.validate_plan_id],
     )
     title = models.CharField(_("title"), max_length=200)
     destination = models.CharField(_("destination"), max_length=200, blank=True)
@@ -90,7 +90,7 @@ class Guide(models.Model):
         return self.title or self.plan_id
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        names.validate_plan_id(self.plan_id)
+        validators.validate_plan_id(self.plan_id)
         super().save(*args, **kwargs)
 
     def get_absolute_url(self) -> str:
@@ -133,11 +133,11 @@ class SpotDetail(models.Model):
     guide = models.ForeignKey(
         Guide, on_delete=models.CASCADE, related_name="spots", db_column="plan_id"
     )
-    spot_name = models.TextField(_("name"), validators=[names.validate_spot_name])
+    spot_name = models.TextField(_("name"), validators=[validators.validate_spot_name])
     description = models.TextField(_("description"), blank=True, default="")
     position = models.IntegerField(_("position"), default=0)
     topic_tags = models.JSONField(
-        _("tags"), default=list, blank=True, validators=[names.validate_tags]
+        _("tags"), default=list, blank=True, validators=[validators.validate_tags]
     )
     image_url = models.TextField(_("picture"), blank=True, default="")
     image_status = models.TextField(
@@ -197,7 +197,7 @@ class SpotDetail(models.Model):
         """Refuse a new picture that is none; what the database has already is not asked about."""
         if self.image_url and self.image_url != self._known.get("image_url"):
             try:
-                names.validate_image_url(self.image_url)
+                validators.validate_image_url(self.image_url)
             except ValidationError as error:
                 raise ValidationError({"image_url": error}) from None
 
@@ -231,8 +231,8 @@ class SpotDetail(models.Model):
     def tidy(self) -> set[str]:
         """Make the spot fit to be saved; returns which columns of its picture have changed."""
         self.spot_name = self.spot_name.strip()
-        names.validate_spot_name(self.spot_name)
-        self.topic_tags = names.tidy_tags(self.topic_tags)
+        validators.validate_spot_name(self.spot_name)
+        self.topic_tags = validators.tidy_tags(self.topic_tags)
         self.clean()
         if self._state.adding:
             if self.image_status == ImageStatus.PROCESSING:  # only a job can say so
@@ -264,7 +264,7 @@ class SpotDetail(models.Model):
     @property
     def shown_url(self) -> str:
         """The address of its picture, if it is one: what plain SQL wrote may be anything."""
-        return names.address(self.image_url)
+        return validators.address(self.image_url)
 
     @property
     def picture_state(self) -> str:
@@ -355,11 +355,11 @@ class SpotImageJob(Job):
 
     @classmethod
     def provider_name(cls) -> str:
-        return providers.full_name()
+        return makers.full_name()
 
     @classmethod
     def check_setup(cls) -> None:
-        providers.chosen().check_setup()
+        makers.chosen().check_setup()
 
     def spots(self) -> SpotQuerySet:
         """Its spot, if there still is one."""
@@ -374,7 +374,7 @@ class SpotImageJob(Job):
         known = spot.images.filter(payload_hash=request.payload_hash).first()
         if known and self.is_stored(known, run):
             return known.as_picture()
-        bought = calls.buy(run, request.payload_hash, partial(providers.chosen().draw, request))
+        bought = calls.buy(run, request.payload_hash, partial(makers.chosen().draw, request))
         with calls.using(bought) as raw:
             picture = images.make_picture(request, raw, run.step)
         return replace(picture, cost=bought.call.cost, seconds=bought.call.seconds)
