@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods
 
 from guides import services, validators
 from guides.forms import NewGuideForm
+from guides.models.guide import new_plan_id
 
 MADE = "made"  # the cookie that tells making.js which draft is saved
 
@@ -24,7 +25,7 @@ MADE = "made"  # the cookie that tells making.js which draft is saved
 @permission_required("guides.add_guide", raise_exception=True)
 def new_guide(request: HttpRequest) -> HttpResponse:
     form = NewGuideForm(request.POST if request.method == "POST" else None)
-    plan_id = read_plan_key(request) or validators.new_plan_id()
+    plan_id = read_plan_key(request) or new_plan_id()
     if form.is_valid():
         guide = form.guide(plan_id)
         services.put_guide(guide, form.cleaned_data["spots"])  # sent twice, it is saved once

@@ -1,7 +1,6 @@
 """What a guide and its spots may hold; a refusal names the value and the rule."""
 
 import re
-import secrets
 import unicodedata
 from collections.abc import Iterable
 
@@ -40,11 +39,6 @@ def check_text(value: str, most: int, *, lines: bool = False) -> None:
                 _("This holds a character that can't be shown: %(code)s."),
                 params={"code": f"U+{ord(character):04X}"},
             )
-
-
-def new_plan_id() -> str:
-    """128 random bits: no two guides ever get the same."""
-    return secrets.token_hex(16)
 
 
 def validate_plan_id(value: str) -> None:

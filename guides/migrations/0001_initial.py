@@ -4,6 +4,7 @@ import django.db.models.deletion
 import django.db.models.functions.datetime
 from django.db import migrations, models
 
+import guides.models.guide
 import guides.validators
 import jobs.models
 
@@ -20,7 +21,7 @@ class Migration(migrations.Migration):
                 (
                     "plan_id",
                     models.CharField(
-                        default=guides.validators.new_plan_id,
+                        default=guides.models.guide.new_plan_id,
                         max_length=100,
                         primary_key=True,
                         serialize=False,

@@ -1,14 +1,9 @@
 """Guides, their spots, the pictures the spots have had, and the jobs that make them."""
 
+from guides.models.guide import Guide
 from guides.models.image import SpotImage
-from guides.models.spot import (
-    PAINTED,
-    Guide,
-    ImageStatus,
-    SpotDetail,
-    SpotImageJob,
-    enqueue_missing,
-)
+from guides.models.job import ImageStatus, SpotImageJob
+from guides.models.spot import PAINTED, SpotDetail, enqueue_missing
 
 __all__ = [
     "PAINTED",

@@ -1,100 +1,27 @@
-"""Guides, their spots, and the pictures the spots have had."""
+"""A spot: it has a job for its picture as soon as it is saved, however that is done."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from datetime import timedelta
-from functools import partial
-from types import MappingProxyType
+from collections.abc import Iterable
 from typing import Any, Self
 
-from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
-from django.db.models import Case, Count, Exists, OuterRef, Q, Value, When
-from django.db.models.functions import Now
+from django.db.models import Exists, OuterRef, Q
 from django.db.models.signals import pre_delete
 from django.dispatch import receiver
-from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from guides import images, makers, validators
+from guides import images, validators
 from guides.images import Picture
+from guides.models.guide import Guide
 from guides.models.image import SpotImage
-from guides.styles import PictureStyle
+from guides.models.job import ImageStatus, SpotImageJob
+from guides.models.known import Known
 from jobs import queue
-from jobs.errors import Cancel, StorageRefused
-from jobs.models import ENDED, Job
-from jobs.paid import calls
-from jobs.paid.limits import pausing_on
-from jobs.run import Run
+from jobs.models import ENDED
 
+NAME = ("guide_id", "spot_name")
 PICTURE = ("image_url", "image_status", "blur")
-KNOWN = ("guide_id", "spot_name", *PICTURE)
 PAINTED = Q(image_url__regex=validators.ADDRESS)  # of spots: those whose `picture_state` is ready
-
-
-class ImageStatus(models.TextChoices):
-    """What the spot's job makes of it; moves in the job's own transactions."""
-
-    NOT_STARTED = "not_started", _("not started")
-    PROCESSING = "processing", _("processing")
-    SUCCEEDED = "succeeded", _("succeeded")
-    FAILED = "failed", _("failed")
-
-
-class GuideQuerySet(models.QuerySet["Guide"]):
-    def with_progress(self) -> Self:
-        return self.annotate(
-            spot_count=Count("spots"),
-            ready_count=Count("spots", filter=Q(spots__image_url__regex=validators.ADDRESS)),
-        )
-
-
-class Guide(models.Model):
-    plan_id = models.CharField(
-        _("plan id"),
-        primary_key=True,
-        max_length=100,
-        default=validators.new_plan_id,
-        validators=[validators.validate_plan_id],
-    )
-    title = models.CharField(_("title"), max_length=200)
-    destination = models.CharField(_("destination"), max_length=200, blank=True)
-    summary = models.TextField(_("summary"), blank=True)
-    picture_style = models.CharField(
-        _("style of the pictures"),
-        max_length=20,
-        choices=PictureStyle.choices,
-        blank=True,
-        default=PictureStyle.USUAL,
-        db_default=PictureStyle.USUAL,
-    )
-    created_at = models.DateTimeField(_("created"), db_default=Now(), editable=False)
-
-    objects = GuideQuerySet.as_manager()
-
-    class Meta:
-        db_table = "guides"
-        ordering = ["-created_at", "plan_id"]
-        verbose_name = _("guide")
-        verbose_name_plural = _("guides")
-        # The newest first: home, and the admin's list.
-        indexes = [models.Index(fields=["-created_at", "plan_id"], name="guide_newest")]
-        constraints = [
-            models.CheckConstraint(
-                name="guide_plan_id", condition=Q(plan_id__regex=r"^[A-Za-z0-9_-]{1,100}$")
-            )
-        ]
-
-    def __str__(self) -> str:
-        return self.title or self.plan_id
-
-    def save(self, *args: Any, **kwargs: Any) -> None:
-        validators.validate_plan_id(self.plan_id)
-        super().save(*args, **kwargs)
-
-    def get_absolute_url(self) -> str:
-        return reverse("guide", args=[self.plan_id])
 
 
 class SpotQuerySet(models.QuerySet["SpotDetail"]):
@@ -129,7 +56,7 @@ class SpotQuerySet(models.QuerySet["SpotDetail"]):
         return created
 
 
-class SpotDetail(models.Model):
+class SpotDetail(Known):
     guide = models.ForeignKey(
         Guide, on_delete=models.CASCADE, related_name="spots", db_column="plan_id"
     )
@@ -148,7 +75,7 @@ class SpotDetail(models.Model):
     )
     blur = models.TextField(blank=True, default="", editable=False)  # shown while the file loads
 
-    _known: Mapping[str, Any] = MappingProxyType({})
+    KNOWN = (*NAME, *PICTURE)
 
     objects = SpotQuerySet.as_manager()
 
@@ -201,28 +128,9 @@ class SpotDetail(models.Model):
             except ValidationError as error:
                 raise ValidationError({"image_url": error}) from None
 
-    @classmethod
-    def from_db(cls, db: str | None, field_names: Any, values: Any, **options: Any) -> Self:
-        spot = super().from_db(db, field_names, values, **options)
-        spot.remember()
-        return spot
-
-    def refresh_from_db(
-        self, using: Any = None, fields: Any = None, *more: Any, **options: Any
-    ) -> None:
-        super().refresh_from_db(using, fields, *more, **options)
-        self.remember(KNOWN if fields is None else set(KNOWN) & set(fields))
-
-    def remember(self, columns: Iterable[str] = KNOWN) -> None:
-        """Note what the database knows of the spot."""
-        fresh = {name: self.__dict__.get(name) for name in columns}
-        self._known = {**self._known, **fresh}
-
     def has_moved(self) -> bool:
         """Whether this copy has another name, or another guide, than the database knows."""
-        here = (self.guide_id, self.spot_name)  # first: what was not loaded is known after this
-        known = (self._known.get("guide_id"), self._known.get("spot_name"))
-        return not self._state.adding and here != known
+        return not self._state.adding and bool(self.changed(NAME))
 
     def _plain_fields(self) -> list[str]:
         names = [field.name for field in self._meta.fields if not field.primary_key]
@@ -245,7 +153,7 @@ class SpotDetail(models.Model):
             return set(PICTURE)
         if self._known.get("image_url") and not self.image_url:
             self.image_status = ImageStatus.NOT_STARTED
-        return {name for name in PICTURE if getattr(self, name) != self._known.get(name)}
+        return self.changed(PICTURE)
 
     def show(self, picture: Picture, asked_by: str = "") -> None:
         """Make this the spot's picture; the one it had stays as a version."""
@@ -311,95 +219,6 @@ def enqueue_missing(spots: Iterable[SpotDetail], *, new: bool = False) -> int:
 
 def cancel_jobs(reason: str, **spot: str) -> None:
     queue.cancel(SpotImageJob.objects.filter(**spot), reason, by="its guide")
-
-
-class SpotImageJob(Job):
-    """Makes the picture of one spot."""
-
-    # No foreign key: the job outlives its spot, to say what became of it.
-    plan_id = models.TextField(_("plan id"))
-    spot_name = models.TextField(_("spot"))
-    generation = models.IntegerField(
-        _("generation"),
-        default=0,
-        db_default=0,
-        help_text=_("raised when a person asks for a new picture"),
-    )
-
-    asked_by = models.TextField(
-        _("asked by"), blank=True, default="", db_default="", help_text=_("empty: the guide")
-    )
-
-    timeout = timedelta(minutes=2)
-    patience = timedelta(hours=settings.PATIENCE_HOURS)
-
-    class Meta(Job.Meta):
-        db_table = "spot_image_jobs"
-        verbose_name = _("picture job")
-        verbose_name_plural = _("picture jobs")
-        constraints = [
-            *Job.Meta.constraints,
-            # Asking twice is harmless: the second request meets the first.
-            models.UniqueConstraint(fields=["plan_id", "spot_name"], name="one_image_job_per_spot"),
-        ]
-        indexes = [
-            *Job.Meta.indexes,
-            # The search for a spot by the beginning of its name, whatever the collation.
-            models.Index(
-                fields=["spot_name"], name="spotimagejob_spot", opclasses=["text_pattern_ops"]
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.spot_name} ({self.plan_id})"
-
-    @classmethod
-    def provider_name(cls) -> str:
-        return makers.full_name()
-
-    @classmethod
-    def check_setup(cls) -> None:
-        makers.chosen().check_setup()
-
-    def spots(self) -> SpotQuerySet:
-        """Its spot, if there still is one."""
-        return SpotDetail.objects.filter(guide_id=self.plan_id, spot_name=self.spot_name)
-
-    def perform(self, run: Run) -> Picture:
-        spot = self.spots().select_related("guide").first()
-        if spot is None:
-            raise Cancel(f"There is no spot {self.spot_name!r} in guide {self.plan_id!r} any more.")
-        with run.step("prompt"):
-            request = images.request_for(spot, generation=self.generation)
-        known = spot.images.filter(payload_hash=request.payload_hash).first()
-        if known and self.is_stored(known, run):
-            return known.as_picture()
-        bought = calls.buy(run, request.payload_hash, partial(makers.chosen().draw, request))
-        with calls.using(bought) as raw:
-            picture = images.make_picture(request, raw, run.step)
-        return replace(picture, cost=bought.call.cost, seconds=bought.call.seconds)
-
-    def is_stored(self, version: SpotImage, run: Run) -> bool:
-        with run.step("store"), pausing_on(StorageRefused, self.provider_name()):
-            return images.is_stored(version.object_name)
-
-    def on_start(self) -> None:
-        self.spots().update(image_status=ImageStatus.PROCESSING)
-
-    def on_success(self, picture: Picture) -> None:
-        for spot in self.spots().select_for_update():
-            spot.show(picture, self.asked_by)
-
-    def on_failure(self, error: BaseException) -> None:
-        self.spots().update(image_status=ImageStatus.FAILED)
-
-    def on_requeue(self) -> None:
-        self.spots().update(image_status=ImageStatus.PROCESSING)
-
-    def on_cancel(self) -> None:
-        without = When(image_url="", then=Value(ImageStatus.NOT_STARTED))
-        status = Case(without, default=Value(ImageStatus.SUCCEEDED))
-        self.spots().update(image_status=status)
 
 
 # However spots are deleted, nobody paints them any more. Before the delete, and not after:

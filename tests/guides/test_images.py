@@ -33,7 +33,7 @@ def stored(pictures, name):
 def make(spot, raw=None):
     request = images.request_for(spot)
     raw = raw or makers.chosen().draw(request, timeout=25).raw
-    return images.make_picture(request, raw, step)
+    return images.from_answer(request, raw, step)
 
 
 def test_the_painter_draws_what_passes_the_check(spot):

@@ -33,7 +33,7 @@ class Command(BaseCommand):
             )
         with self.step("generate"):
             raw = makers.chosen().draw(request, timeout=0).raw
-        picture = images.make_picture(request, raw, self.step)
+        picture = images.from_answer(request, raw, self.step)
         self.stdout.write(images.url_of(picture.object_name))
 
     @contextmanager
