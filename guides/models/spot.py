@@ -61,19 +61,20 @@ class SpotDetail(Known):
         Guide, on_delete=models.CASCADE, related_name="spots", db_column="plan_id"
     )
     spot_name = models.TextField(_("name"), validators=[validators.validate_spot_name])
-    description = models.TextField(_("description"), blank=True, default="")
-    position = models.IntegerField(_("position"), default=0)
+    description = models.TextField(_("description"), blank=True, default="", db_default="")
+    position = models.IntegerField(_("position"), default=0, db_default=0)
     topic_tags = models.JSONField(
-        _("tags"), default=list, blank=True, validators=[validators.validate_tags]
+        _("tags"), default=list, db_default=[], blank=True, validators=[validators.validate_tags]
     )
-    image_url = models.TextField(_("picture"), blank=True, default="")
+    image_url = models.TextField(_("picture"), blank=True, default="", db_default="")
     image_status = models.TextField(
         _("state of the picture"),
         choices=ImageStatus.choices,
         default=ImageStatus.NOT_STARTED,
         db_default=ImageStatus.NOT_STARTED,
     )
-    blur = models.TextField(blank=True, default="", editable=False)  # shown while the file loads
+    # Shown while the file loads.
+    blur = models.TextField(blank=True, default="", db_default="", editable=False)
 
     KNOWN = (*NAME, *PICTURE)
 
