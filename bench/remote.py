@@ -1,4 +1,4 @@
-"""A provider that works elsewhere: whoever asks waits, and gets a picture without painting it."""
+"""A maker that works elsewhere: the worker waits for a picture and does not paint it."""
 
 import os
 import time

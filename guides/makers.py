@@ -1,4 +1,4 @@
-"""Who makes pictures: one small class each, chosen by IMAGE_PROVIDER."""
+"""The makers of pictures: one small class each, chosen by IMAGE_PROVIDER."""
 
 import hashlib
 import json

@@ -2,7 +2,7 @@
 
 from guides.models.guide import Guide
 from guides.models.image import SpotImage
-from guides.models.job import ImageStatus, SpotImageJob
+from guides.models.job import ImageStatus, SpotImageJob, show_picture
 from guides.models.spot import PAINTED, SpotDetail, enqueue_missing
 
 __all__ = [
@@ -13,4 +13,5 @@ __all__ = [
     "SpotImage",
     "SpotImageJob",
     "enqueue_missing",
+    "show_picture",
 ]

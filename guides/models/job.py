@@ -1,5 +1,6 @@
-"""The job that makes a spot's picture, and the state it gives the spot."""
+"""The job that makes a spot's picture, and what it makes of the spot when it moves."""
 
+from dataclasses import asdict
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from jobs.models import Job
 from jobs.run import Run
 
 if TYPE_CHECKING:
-    from guides.models.spot import SpotQuerySet
+    from guides.models.spot import SpotDetail, SpotQuerySet
 
 
 class ImageStatus(models.TextChoices):
@@ -89,7 +90,7 @@ class SpotImageJob(Job):
 
     def on_success(self, picture: Picture) -> None:
         for spot in self.spots().select_for_update():
-            spot.show(picture, self.asked_by)
+            show_picture(spot, picture, self.asked_by)
 
     def on_failure(self, error: BaseException) -> None:
         self.spots().update(image_status=ImageStatus.FAILED)
@@ -101,3 +102,19 @@ class SpotImageJob(Job):
         without = When(image_url="", then=Value(ImageStatus.NOT_STARTED))
         status = Case(without, default=Value(ImageStatus.SUCCEEDED))
         self.spots().update(image_status=status)
+
+
+def show_picture(spot: "SpotDetail", picture: Picture, asked_by: str = "") -> None:
+    """Make this the spot's picture; the one it had stays as a version.
+
+    It is a new version, unless the spot had a picture of the same request before.
+    """
+    spot.images.filter(is_current=True).update(is_current=False)
+    if not spot.images.filter(payload_hash=picture.payload_hash).update(is_current=True):
+        number = spot.images.count() + 1
+        spot.images.create(version=number, is_current=True, asked_by=asked_by, **asdict(picture))
+    type(spot).objects.filter(pk=spot.pk).update(
+        image_url=images.url_of(picture.object_name),
+        image_status=ImageStatus.SUCCEEDED,
+        blur=picture.blur,
+    )

@@ -11,9 +11,7 @@ from django.dispatch import receiver
 from django.utils.translation import gettext_lazy as _
 
 from guides import images, validators
-from guides.images import Picture
 from guides.models.guide import Guide
-from guides.models.image import SpotImage
 from guides.models.job import ImageStatus, SpotImageJob
 from guides.models.known import Known
 from jobs import queue
@@ -156,15 +154,6 @@ class SpotDetail(Known):
             self.image_status = ImageStatus.NOT_STARTED
         return self.changed(PICTURE)
 
-    def show(self, picture: Picture, asked_by: str = "") -> None:
-        """Make this the spot's picture; the one it had stays as a version."""
-        SpotImage.objects.make_current(self, picture, asked_by)
-        SpotDetail.objects.filter(pk=self.pk).update(
-            image_url=images.url_of(picture.object_name),
-            image_status=ImageStatus.SUCCEEDED,
-            blur=picture.blur,
-        )
-
     @property
     def wants_picture(self) -> bool:
         waiting = (ImageStatus.NOT_STARTED, ImageStatus.FAILED)
@@ -222,7 +211,7 @@ def cancel_jobs(reason: str, **spot: str) -> None:
     queue.cancel(SpotImageJob.objects.filter(**spot), reason, by="its guide")
 
 
-# However spots are deleted, nobody paints them any more. Before the delete, and not after:
+# A deleted spot takes its job along, however it is deleted. The job is canceled before the delete:
 # jobs are always locked before their spots.
 
 
