@@ -211,8 +211,7 @@ def cancel_jobs(reason: str, **spot: str) -> None:
     queue.cancel(SpotImageJob.objects.filter(**spot), reason, by="its guide")
 
 
-# A deleted spot takes its job along, however it is deleted. The job is canceled before the delete:
-# jobs are always locked before their spots.
+# However a spot is deleted, its job is canceled first: jobs are always locked before their spots.
 
 
 @receiver(pre_delete, sender=SpotDetail)
