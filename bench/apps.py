@@ -1,11 +1,11 @@
 from django.apps import AppConfig
 
 from bench.remote import Remote
-from guides.providers import PROVIDERS
+from guides.makers import MAKERS
 
 
 class BenchConfig(AppConfig):
     name = "bench"
 
     def ready(self) -> None:
-        PROVIDERS["remote"] = Remote
+        MAKERS["remote"] = Remote

@@ -36,8 +36,8 @@ from django.core.management import call_command  # noqa: E402
 from django.db import connection, connections  # noqa: E402
 
 from guides import demo, images, painter, services  # noqa: E402
+from guides.makers import UNPAINTABLE  # noqa: E402
 from guides.models import Guide, ImageStatus, SpotDetail  # noqa: E402
-from guides.providers import UNPAINTABLE  # noqa: E402
 from jobs.models import Provider, Worker  # noqa: E402
 
 SAVES = 50
@@ -72,7 +72,7 @@ def saving() -> Rows:
     with_queue, without = [], []
     for _ in range(SAVES):
         with_queue.append(timed(lambda: save(10)))
-        with patch("guides.models.enqueue_missing"):
+        with patch("guides.models.spot.enqueue_missing"):
             without.append(timed(lambda: save(10)))
     ratio = median(with_queue) / median(without)
     return [

@@ -1,10 +1,10 @@
-"""A provider that works elsewhere: whoever asks waits, and gets a picture without painting it."""
+"""A maker that works elsewhere: the worker waits for a picture and does not paint it."""
 
 import os
 import time
 from pathlib import Path
 
-from guides.providers import Painter, PictureRequest
+from guides.makers import Painter, PictureRequest
 from jobs.paid.clients import Answer
 
 

@@ -1,8 +1,8 @@
 """The guides that `make run` starts with."""
 
 from guides import services
+from guides.makers import UNPAINTABLE
 from guides.models import Guide, SpotDetail
-from guides.providers import UNPAINTABLE
 
 GUIDES = [
     (

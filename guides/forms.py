@@ -7,7 +7,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
-from guides import limits, names, styles
+from guides import styles, validators
 from guides.models import Guide, SpotDetail
 
 LINES = re.compile(r"\r\n|\r|\n")
@@ -24,12 +24,12 @@ BULLET = re.compile(
 class NewGuideForm(forms.Form):
     """Spots are one text, a line for each: what can be typed, pasted, or written by a script."""
 
-    title = forms.CharField(max_length=limits.LONGEST_TITLE)
-    destination = forms.CharField(max_length=limits.LONGEST_TITLE, required=False)
-    summary = forms.CharField(max_length=limits.LONGEST_SUMMARY, required=False)
+    title = forms.CharField(max_length=validators.LONGEST_TITLE)
+    destination = forms.CharField(max_length=validators.LONGEST_TITLE, required=False)
+    summary = forms.CharField(max_length=validators.LONGEST_SUMMARY, required=False)
     picture_style = forms.ChoiceField(choices=styles.offered, required=False)
     # Not stripped: a tab at the end of a line says that all before it is the name.
-    spots = forms.CharField(max_length=limits.MOST_BYTES, strip=False)
+    spots = forms.CharField(max_length=validators.MOST_BYTES, strip=False)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -46,17 +46,17 @@ class NewGuideForm(forms.Form):
 
     def clean_summary(self) -> str:
         summary: str = self.cleaned_data["summary"]
-        limits.check_text(summary, limits.LONGEST_SUMMARY, lines=True)
+        validators.check_text(summary, validators.LONGEST_SUMMARY, lines=True)
         return summary
 
     def clean_title(self) -> str:
         title: str = self.cleaned_data["title"]
-        limits.check_text(title, limits.LONGEST_TITLE)
+        validators.check_text(title, validators.LONGEST_TITLE)
         return title
 
     def clean_destination(self) -> str:
         destination: str = self.cleaned_data["destination"]
-        limits.check_text(destination, limits.LONGEST_TITLE)
+        validators.check_text(destination, validators.LONGEST_TITLE)
         return destination
 
     def clean_spots(self) -> list[SpotDetail]:
@@ -64,10 +64,10 @@ class NewGuideForm(forms.Form):
         typed = {n: read_line(line) for n, line in enumerate(lines, 1) if line.strip()}
         if not typed:
             raise ValidationError(_("A guide needs at least one spot."))
-        if len(typed) > limits.MOST_SPOTS:
+        if len(typed) > validators.MOST_SPOTS:
             raise ValidationError(
                 _("These are %(count)d spots; %(most)d are the most."),
-                params={"count": len(typed), "most": limits.MOST_SPOTS},
+                params={"count": len(typed), "most": validators.MOST_SPOTS},
             )
         seen = set[str]()
         for line, (name, description) in typed.items():
@@ -78,8 +78,8 @@ class NewGuideForm(forms.Form):
 
     def check_spot(self, line: int, name: str, description: str, seen: set[str]) -> None:
         try:
-            names.validate_spot_name(name)
-            limits.check_text(description, limits.LONGEST_DESCRIPTION)
+            validators.validate_spot_name(name)
+            validators.check_text(description, validators.LONGEST_DESCRIPTION)
             if name in seen:
                 raise ValidationError(_("There is a spot %(name)r already."), params={"name": name})
         except ValidationError as error:

@@ -1,4 +1,4 @@
-"""How one spot's picture is made: prompt, picture, check, store.
+"""How one spot's picture is made, in this order: spot, prompt, known version, buy, check, store.
 
 What a provider sends is not trusted: it is decoded whole and encoded anew.
 """
@@ -9,21 +9,25 @@ import io
 import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.template.loader import render_to_string
 from PIL import Image, ImageFilter, ImageOps
 
-from guides import providers, styles
-from guides.providers import PictureRequest
+from guides import makers, styles
+from guides.makers import PictureRequest
 from jobs import storage
-from jobs.errors import GarbageAnswer
+from jobs.errors import Cancel, GarbageAnswer, StorageRefused
+from jobs.paid import calls
+from jobs.paid.limits import pausing_on
+from jobs.run import Run
 
 if TYPE_CHECKING:
-    from guides.models import SpotDetail
+    from guides.models import SpotDetail, SpotImageJob
 
 WIDTHS = (480, 960, 1024)
 MOST_BYTES = 30 * 1024 * 1024
@@ -56,9 +60,24 @@ class Picture:
     seconds: float = 0.0  # that the provider took
 
 
+def make_picture(job: "SpotImageJob", run: Run) -> Picture:
+    """Make the picture of the job's spot; the same request is neither made nor paid twice."""
+    spot = find_spot(job)
+    with run.step("prompt"):
+        request = request_for(spot, generation=job.generation)
+    return known_picture(spot, request, run) or buy_picture(request, run)
+
+
+def find_spot(job: "SpotImageJob") -> "SpotDetail":
+    spot = job.spots().select_related("guide").first()
+    if spot is None:
+        raise Cancel(f"There is no spot {job.spot_name!r} in guide {job.plan_id!r} any more.")
+    return spot
+
+
 def request_for(spot: "SpotDetail", generation: int = 0) -> PictureRequest:
     """What is asked of the provider: the same spot asks the same, until a person wants another."""
-    provider = providers.chosen()
+    maker = makers.chosen()
     style = styles.words_for(spot.guide.picture_style)
     quoted = {
         "spot_name": spot.spot_name[:LONGEST_IN_PROMPT],
@@ -69,8 +88,8 @@ def request_for(spot: "SpotDetail", generation: int = 0) -> PictureRequest:
         "language": settings.PICTURE_LANGUAGE,
     }
     return PictureRequest(
-        provider=provider.name,
-        model=provider.model,
+        provider=maker.name,
+        model=maker.model,
         prompt=render_to_string("guides/prompt.txt", quoted).strip(),
         name=spot.spot_name,
         description=spot.description,
@@ -81,8 +100,24 @@ def request_for(spot: "SpotDetail", generation: int = 0) -> PictureRequest:
     )
 
 
-def make_picture(request: PictureRequest, raw: bytes, step: Step) -> Picture:
-    """Check what the provider sent and store it; each step is timed by who asked."""
+def known_picture(spot: "SpotDetail", request: PictureRequest, run: Run) -> Picture | None:
+    """The picture that answered the same request before, if its files are still there."""
+    version = spot.images.filter(payload_hash=request.payload_hash).first()
+    if version is None:
+        return None
+    with run.step("store"), pausing_on(StorageRefused, makers.full_name()):
+        return version.as_picture() if is_stored(version.object_name) else None
+
+
+def buy_picture(request: PictureRequest, run: Run) -> Picture:
+    bought = calls.buy(run, request.payload_hash, partial(makers.chosen().draw, request))
+    with calls.using(bought) as raw:
+        picture = from_answer(request, raw, run.step)
+    return replace(picture, cost=bought.call.cost, seconds=bought.call.seconds)
+
+
+def from_answer(request: PictureRequest, raw: bytes, step: Step) -> Picture:
+    """Check what the maker sent and store it; the caller's `step` times both."""
     with step("check"):
         image = check(raw)
         files = {width: encode(image, width) for width in WIDTHS}

@@ -10,7 +10,7 @@ from django.http import HttpRequest, UnreadablePostError
 from django.utils.crypto import constant_time_compare
 from django.utils.translation import gettext as _
 
-from guides import limits, names
+from guides import validators
 from guides.models import Guide, SpotDetail
 from guides.replies import MOST_SHOWN, Fault, shown
 from guides.styles import PictureStyle
@@ -57,7 +57,7 @@ def read_body(request: HttpRequest) -> bytes:
     if "Transfer-Encoding" in request.headers and length == "0":
         # In pieces: Django reads none of them.
         raise Refused(411, "length_required", _("Send the guide with its Content-Length."))
-    if not length.isdecimal() or int(length) > limits.MOST_BYTES:
+    if not length.isdecimal() or int(length) > validators.MOST_BYTES:
         too_large()
     try:
         body = request.body
@@ -66,13 +66,13 @@ def read_body(request: HttpRequest) -> bytes:
     except UnreadablePostError:
         text = _("The connection ended before the guide did.")
         raise Refused(400, "unreadable", text) from None
-    if len(body) > limits.MOST_BYTES:
+    if len(body) > validators.MOST_BYTES:
         too_large()
     return body
 
 
 def too_large() -> NoReturn:
-    text = _("A guide has at most %(most)d bytes.") % {"most": limits.MOST_BYTES}
+    text = _("A guide has at most %(most)d bytes.") % {"most": validators.MOST_BYTES}
     raise Refused(413, "too_large", text)
 
 
@@ -108,22 +108,22 @@ class Reader:
 
     def guide(self, data: dict[str, Any]) -> Guide:
         self.know(data, GUIDE_FIELDS, "")
-        style = self.text(data, "picture_style", limits.LONGEST_TITLE)
+        style = self.text(data, "picture_style", validators.LONGEST_TITLE)
         if style not in PictureStyle.values:
             known = ", ".join(filter(None, PictureStyle.values))
             text = _("Known are %(known)s, or nothing.") % {"known": known}
             self.fault("picture_style", style, text)
         return Guide(
-            plan_id=self.text(data, "plan_id", 100, check=names.validate_plan_id),
-            title=self.text(data, "title", limits.LONGEST_TITLE, check=require),
-            destination=self.text(data, "destination", limits.LONGEST_TITLE),
-            summary=self.text(data, "summary", limits.LONGEST_SUMMARY, lines=True),
+            plan_id=self.text(data, "plan_id", 100, check=validators.validate_plan_id),
+            title=self.text(data, "title", validators.LONGEST_TITLE, check=require),
+            destination=self.text(data, "destination", validators.LONGEST_TITLE),
+            summary=self.text(data, "summary", validators.LONGEST_SUMMARY, lines=True),
             picture_style=style,
         )
 
     def spots(self, data: Any) -> list[SpotDetail]:
-        if not isinstance(data, list) or len(data) > limits.MOST_SPOTS:
-            text = _("This is a list of at most %(most)d spots.") % {"most": limits.MOST_SPOTS}
+        if not isinstance(data, list) or len(data) > validators.MOST_SPOTS:
+            text = _("This is a list of at most %(most)d spots.") % {"most": validators.MOST_SPOTS}
             self.fault("spots", data, text)
             return []
         spots = [self.spot(spot, f"spots[{n}]") for n, spot in enumerate(data)]
@@ -139,21 +139,21 @@ class Reader:
             self.fault(path, data, _("A spot is an object."))
             return SpotDetail()
         self.know(data, SPOT_FIELDS, f"{path}.")
-        name, longest = names.LONGEST_SPOT_NAME, limits.LONGEST_DESCRIPTION
+        name, longest = validators.LONGEST_SPOT_NAME, validators.LONGEST_DESCRIPTION
         return SpotDetail(
-            spot_name=self.text(data, "name", name, path, check=names.validate_spot_name),
+            spot_name=self.text(data, "name", name, path, check=validators.validate_spot_name),
             description=self.text(data, "description", longest, path, lines=True),
             topic_tags=self.tags(data.get("tags", []), f"{path}.tags"),
         )
 
     def tags(self, data: Any, path: str) -> list[str]:
         try:
-            tags = names.tidy_tags(data)
+            tags = validators.tidy_tags(data)
         except ValidationError as error:
             self.fault(path, data, " ".join(error.messages))
             return []
-        if len(tags) > limits.MOST_TAGS:
-            text = _("A spot has at most %(most)d tags.") % {"most": limits.MOST_TAGS}
+        if len(tags) > validators.MOST_TAGS:
+            text = _("A spot has at most %(most)d tags.") % {"most": validators.MOST_TAGS}
             self.fault(path, data, text)
         return tags
 
@@ -173,7 +173,7 @@ class Reader:
             self.fault(path, value, _("This is a text."))
             return ""
         try:
-            limits.check_text(value, most, lines=lines)
+            validators.check_text(value, most, lines=lines)
             if check:
                 check(value)
         except ValidationError as error:

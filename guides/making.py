@@ -12,10 +12,9 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from guides import limits, names, services
+from guides import services, validators
 from guides.forms import NewGuideForm
-from guides.models import SpotImageJob
-from jobs.paid import limits as provider_limits
+from guides.models.guide import new_plan_id
 
 MADE = "made"  # the cookie that tells making.js which draft is saved
 
@@ -26,7 +25,7 @@ MADE = "made"  # the cookie that tells making.js which draft is saved
 @permission_required("guides.add_guide", raise_exception=True)
 def new_guide(request: HttpRequest) -> HttpResponse:
     form = NewGuideForm(request.POST if request.method == "POST" else None)
-    plan_id = read_plan_key(request) or names.new_plan_id()
+    plan_id = read_plan_key(request) or new_plan_id()
     if form.is_valid():
         guide = form.guide(plan_id)
         services.put_guide(guide, form.cleaned_data["spots"])  # sent twice, it is saved once
@@ -38,7 +37,7 @@ def new_guide(request: HttpRequest) -> HttpResponse:
         "form": form,
         "plan_key": plan_keys(request).sign(plan_id),
         **what_it_costs(),
-        "most_spots": limits.MOST_SPOTS,
+        "most_spots": validators.MOST_SPOTS,
     }
     return render(request, "guides/new.html", context, status=400 if form.is_bound else 200)
 
@@ -61,7 +60,7 @@ def what_it_costs() -> dict[str, Any]:
     return {
         "price": price,
         "shown_price": shown(price),
-        "is_free": not price and SpotImageJob.provider_name() in provider_limits.UNLIMITED,
+        "costs_nothing": not price and services.costs_nothing(),
         "currency": settings.CURRENCY,
     }
 

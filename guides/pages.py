@@ -21,7 +21,7 @@ from django.utils.text import Truncator
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import conditional_page, require_safe
 
-from guides import names
+from guides import validators
 from guides.models import PAINTED, Guide, SpotDetail
 from guides.status import CODE, GuideStatus, code, codes, find_status, looks_alike, milestone, short
 from jobs import storage
@@ -53,7 +53,7 @@ def home(request: HttpRequest) -> HttpResponse:
 def cards(request: HttpRequest) -> HttpResponse:
     """What changed of the cards a page shows; the answer without an address ends its asking."""
     asked = [each.partition(".") for each in request.GET.getlist("card")[:GUIDES_PER_PAGE]]
-    before = {plan_id: shown for plan_id, _, shown in asked if names.is_plan_id(plan_id)}
+    before = {plan_id: shown for plan_id, _, shown in asked if validators.is_plan_id(plan_id)}
     found = find_cards(list(before))
     going = unfinished(found)
     changed = [card for card in found if card.code != before[card.guide.pk]]
@@ -157,7 +157,7 @@ def describe(status: GuideStatus) -> str:
 
 
 def find_guide(plan_id: str) -> Guide:
-    if not names.is_plan_id(plan_id):
+    if not validators.is_plan_id(plan_id):
         raise Http404("No guide has such an id.")
     return get_object_or_404(Guide, pk=plan_id)
 

@@ -15,6 +15,7 @@ from guides.models import (
     SpotImage,
     SpotImageJob,
     enqueue_missing,
+    show_picture,
 )
 from jobs import queue
 from jobs.models import ENDED, Status
@@ -147,6 +148,11 @@ def price_of(pictures: int) -> Decimal:
     return pictures * limits.find(SpotImageJob.provider_name()).price
 
 
+def costs_nothing() -> bool:
+    """Whether pictures are made here: then a price of 0 is a price, and not a missing one."""
+    return SpotImageJob.provider_name() in limits.UNLIMITED
+
+
 @transaction.atomic
 def request_new_pictures(jobs: QuerySet[SpotImageJob], by: object) -> tuple[int, int]:
     """Ask for other pictures of spots that have one, and pay again.
@@ -170,6 +176,6 @@ def use_version(version: SpotImage) -> None:
     jobs = SpotImageJob.objects.filter(plan_id=spot.guide_id, spot_name=spot.spot_name)
     statuses = jobs.select_for_update().values_list("status", flat=True)
     is_awaited = any(status not in ENDED for status in statuses)
-    spot.show(version.as_picture(), version.asked_by)
+    show_picture(spot, version.as_picture(), version.asked_by)
     if is_awaited:  # then another picture is still on its way
         SpotDetail.objects.filter(pk=spot.pk).update(image_status=ImageStatus.PROCESSING)

@@ -11,7 +11,7 @@ from typing import Any
 from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
 
-from guides import estimates, names
+from guides import estimates, validators
 from guides.estimates import Estimate
 from guides.models import Guide, SpotDetail
 from jobs.models import Provider
@@ -134,7 +134,7 @@ class GuideStatus:
 
 def find_status(plan_id: str) -> GuideStatus | None:
     """How far the guide is; None when there is no such guide."""
-    if not names.is_plan_id(plan_id):
+    if not validators.is_plan_id(plan_id):
         return None
     found = GuideStatus(plan_id)
     return found if found.spots or Guide.objects.filter(pk=plan_id).exists() else None

@@ -7,8 +7,8 @@ import pytest
 from django.contrib.auth.models import User
 
 from guides import services
+from guides.makers import UNPAINTABLE
 from guides.models import Guide, ImageStatus, SpotDetail, SpotImageJob
-from guides.providers import UNPAINTABLE
 from jobs.models import Attempt, Status
 from tests.browser.visitor import needs_chromium
 from tests.guides.painting import give_up

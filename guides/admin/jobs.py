@@ -20,7 +20,6 @@ from guides.models import SpotDetail, SpotImageJob
 from jobs.admin import JobAdmin
 from jobs.console import audit
 from jobs.models import ENDED
-from jobs.paid import limits
 
 
 @admin.register(SpotImageJob)
@@ -78,8 +77,8 @@ class SpotImageJobAdmin(JobAdmin):
                 "job": job,
                 "price": services.price_of(1),
                 "provider": SpotImageJob.provider_name(),
-                "costs_nothing": SpotImageJob.provider_name() in limits.UNLIMITED,
-                "is_free": job.status in ENDED,
+                "costs_nothing": services.costs_nothing(),
+                "can_ask": job.status in ENDED,
                 "back": self.page_of(job),
             }
             return TemplateResponse(request, "admin/guides/new_picture.html", context)

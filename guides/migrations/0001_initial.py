@@ -4,7 +4,8 @@ import django.db.models.deletion
 import django.db.models.functions.datetime
 from django.db import migrations, models
 
-import guides.names
+import guides.models.guide
+import guides.validators
 import jobs.models
 
 
@@ -20,11 +21,11 @@ class Migration(migrations.Migration):
                 (
                     "plan_id",
                     models.CharField(
-                        default=guides.names.new_plan_id,
+                        default=guides.models.guide.new_plan_id,
                         max_length=100,
                         primary_key=True,
                         serialize=False,
-                        validators=[guides.names.validate_plan_id],
+                        validators=[guides.validators.validate_plan_id],
                         verbose_name="plan id",
                     ),
                 ),
@@ -68,7 +69,7 @@ class Migration(migrations.Migration):
                 (
                     "spot_name",
                     models.TextField(
-                        validators=[guides.names.validate_spot_name], verbose_name="name"
+                        validators=[guides.validators.validate_spot_name], verbose_name="name"
                     ),
                 ),
                 (
@@ -81,7 +82,7 @@ class Migration(migrations.Migration):
                     models.JSONField(
                         blank=True,
                         default=list,
-                        validators=[guides.names.validate_tags],
+                        validators=[guides.validators.validate_tags],
                         verbose_name="tags",
                     ),
                 ),

@@ -6,7 +6,7 @@ import re
 from django import template
 from django.http import HttpRequest
 
-from guides.names import address
+from guides.validators import address
 
 register = template.Library()
 register.filter(address)

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from django.db.models.functions import Now
 
-from guides import api, incoming, limits, names, replies
+from guides import api, incoming, replies, validators
 from guides.models import ImageStatus, SpotImageJob
 from guides.styles import PictureStyle
 from jobs.paid.waiting import Reason
@@ -132,7 +132,7 @@ def test_a_guide_handed_over_is_as_described(client):
         (400, {"body": "{", "content_type": "application/json"}),
         (400, {"body": {"spots": [{"name": "x" * 300}] * 500, "summary": ["é" * 300]}}),
         (401, {"body": GUIDE, "headers": {}}),
-        (413, {"body": {"title": "x" * limits.MOST_BYTES}}),
+        (413, {"body": {"title": "x" * validators.MOST_BYTES}}),
         (415, {"body": "title=Kyoto", "content_type": "application/x-www-form-urlencoded"}),
     ],
 )
@@ -193,12 +193,12 @@ def test_the_description_knows_the_same_fields_limits_and_styles_as_the_code():
 
     assert guide.keys() == incoming.GUIDE_FIELDS
     assert spot.keys() == incoming.SPOT_FIELDS
-    assert guide["spots"]["maxItems"] == limits.MOST_SPOTS
-    assert spot["name"]["maxLength"] == names.LONGEST_SPOT_NAME
-    assert guide["title"]["maxLength"] == limits.LONGEST_TITLE
-    assert guide["summary"]["maxLength"] == limits.LONGEST_SUMMARY
-    assert spot["description"]["maxLength"] == limits.LONGEST_DESCRIPTION
-    assert spot["tags"]["maxItems"] == limits.MOST_TAGS
+    assert guide["spots"]["maxItems"] == validators.MOST_SPOTS
+    assert spot["name"]["maxLength"] == validators.LONGEST_SPOT_NAME
+    assert guide["title"]["maxLength"] == validators.LONGEST_TITLE
+    assert guide["summary"]["maxLength"] == validators.LONGEST_SUMMARY
+    assert spot["description"]["maxLength"] == validators.LONGEST_DESCRIPTION
+    assert spot["tags"]["maxItems"] == validators.MOST_TAGS
     assert guide["picture_style"]["enum"] == PictureStyle.values
     assert sorted(SCHEMAS["Wait"]["properties"]["reason"]["enum"]) == sorted(Reason.values)
     assert SCHEMAS["Spot"]["properties"]["image_status"]["enum"] == ImageStatus.values

@@ -8,7 +8,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
 from PIL import Image
 
-from guides import images, providers
+from guides import images, makers
 from guides.images import BadPicture
 from guides.models import SpotDetail
 
@@ -32,14 +32,14 @@ def stored(pictures, name):
 
 def make(spot, raw=None):
     request = images.request_for(spot)
-    raw = raw or providers.chosen().draw(request, timeout=25).raw
-    return images.make_picture(request, raw, step)
+    raw = raw or makers.chosen().draw(request, timeout=25).raw
+    return images.from_answer(request, raw, step)
 
 
 def test_the_painter_draws_what_passes_the_check(spot):
     request = images.request_for(spot)
 
-    answer = providers.chosen().draw(request, timeout=25)
+    answer = makers.chosen().draw(request, timeout=25)
 
     assert images.check(answer.raw).size == (request.size, request.size)
 
@@ -137,7 +137,7 @@ def test_an_unknown_provider_is_named(settings):
     settings.IMAGE_PROVIDER = "picasso"
 
     with pytest.raises(ImproperlyConfigured, match="picasso: known are painter"):
-        providers.chosen()
+        makers.chosen()
 
 
 def test_the_command_makes_a_picture_and_says_where(spot, pictures, capsys):

@@ -10,7 +10,7 @@ import sys
 import pytest
 from PIL import Image
 
-from guides.painter import choice, lettering, paint, poster
+from guides.painter import choice, lettering, paint, poster, vocabulary
 from guides.painter.palettes import PALETTES
 
 SPOTS = [
@@ -80,7 +80,7 @@ def test_a_style_chooses_the_hour():
     assert paint("Somewhere", style="night") != paint("Somewhere", style="dawn")
 
 
-@pytest.mark.parametrize("motif", choice.MOTIFS, ids=lambda motif: motif.name)
+@pytest.mark.parametrize("motif", vocabulary.MOTIFS, ids=lambda motif: motif.name)
 def test_every_motif_can_be_painted(motif):
     spot = motif.words[0].replace("_", " ").replace("-", "Kinkaku-")
 
@@ -243,7 +243,7 @@ def test_the_name_speaks_before_tags_and_tags_before_the_description():
     [("夜の東京タワー", "night"), ("Tower in the snow", "winter"), ("桜の名所", "spring")],
 )
 def test_words_about_hour_and_season_choose_the_colours(words, palette):
-    tower = choice.BY_NAME["tower"]
+    tower = vocabulary.BY_NAME["tower"]
 
     assert choice.choose_palette(tower, words, "", (), "", random.Random(0)).name == palette
 

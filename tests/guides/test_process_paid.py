@@ -46,7 +46,7 @@ def dying(where, code):
     """A worker that dies in the named function, before or after its work."""
     return f"""
 import django; django.setup()
-import os, jobs.answers, jobs.ledger, jobs.queue, jobs.storage, guides.images
+import os, jobs.paid.answers, jobs.paid.ledger, jobs.queue, jobs.storage.folder, guides.images
 real = {where}
 def fatal(*arguments, **options):
     {code}
@@ -69,7 +69,7 @@ POINTS = {
     "when the answer is there, before the put": ("jobs.paid.answers.keep", DIE, 2),
     "put in flight": ("jobs.storage.folder.os.fsync", DIE, 2),
     "stored, but that is not yet on record": ("jobs.paid.answers._mark_stored", DIE, 1),
-    "before the picture is made": ("guides.images.make_picture", DIE, 1),
+    "before the picture is made": ("guides.images.from_answer", DIE, 1),
     "before the finish": ("jobs.queue.settle", DIE, 1),
     "finished, but nobody heard": ("jobs.queue.settle", f"real(*arguments, **options); {DIE}", 1),
 }

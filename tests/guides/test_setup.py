@@ -3,7 +3,7 @@
 import pytest
 from django.core.management import CommandError, call_command
 
-from guides import providers
+from guides import makers
 from guides.models import SpotImageJob
 
 pytestmark = pytest.mark.django_db
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def made_anew():
     yield
-    providers.made.cache_clear()
+    makers.made.cache_clear()
 
 
 @pytest.mark.parametrize(

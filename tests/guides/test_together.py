@@ -87,7 +87,7 @@ def test_a_spot_that_is_gone_cancels_its_job_with_that_reason(spot):
 
 def test_the_same_request_again_makes_no_new_picture(spot, pictures, monkeypatch):
     paint("Kinkaku-ji")
-    monkeypatch.setattr("guides.images.make_picture", None)  # would raise if it were called
+    monkeypatch.setattr("guides.images.from_answer", None)  # would raise if it were called
     queue.requeue(SpotImageJob.objects.all())
     make_due(SpotImageJob.objects.get())
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from guides import images, providers
+from guides import images, makers
 from guides.models import SpotDetail
 
 
@@ -26,14 +26,14 @@ class Command(BaseCommand):
                 f"There is no spot {spot_name!r} in guide {plan_id!r}. It has: {known}."
             )
         request = images.request_for(spot)
-        if request.provider != providers.Painter.name:
+        if request.provider != makers.Painter.name:
             raise CommandError(
                 f"{request.provider} is paid for: its pictures are made by jobs, which record"
                 " every call. Requeue the spot's job in the admin instead."
             )
         with self.step("generate"):
-            raw = providers.chosen().draw(request, timeout=0).raw
-        picture = images.make_picture(request, raw, self.step)
+            raw = makers.chosen().draw(request, timeout=0).raw
+        picture = images.from_answer(request, raw, self.step)
         self.stdout.write(images.url_of(picture.object_name))
 
     @contextmanager

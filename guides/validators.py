@@ -1,17 +1,21 @@
-"""What names may look like, said clearly when they don't."""
+"""What a guide and its spots may hold; a refusal names the value and the rule."""
 
 import re
-import secrets
 import unicodedata
 from collections.abc import Iterable
 
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from guides import limits
-
+MOST_BYTES = 1_000_000  # of a guide handed over
+MOST_SPOTS = 500
+MOST_TAGS = 20
+LONGEST_TITLE = 200
+LONGEST_SUMMARY = 2_000
 LONGEST_SPOT_NAME = 200
+LONGEST_DESCRIPTION = 5_000
 LONGEST_TAG = 50
+BREAKS = "\n\r\t"
 TAKEN = {"new"}  # guides/new/ is where guides are made
 
 # An allow-list, so that javascript:, data: and //elsewhere are never addresses of pictures.
@@ -19,9 +23,22 @@ TAKEN = {"new"}  # guides/new/ is where guides are made
 ADDRESS = r"\A(?:[hH][tT][tT][pP][sS]?://[^\s/\\][^\s\\]*|/[^\s/\\][^\s\\]*)\Z"
 
 
-def new_plan_id() -> str:
-    """128 random bits: no two guides ever get the same."""
-    return secrets.token_hex(16)
+def check_text(value: str, most: int, *, lines: bool = False) -> None:
+    """Refuse text that is too long or can't be shown; `lines` allows line breaks and tabs."""
+    if len(value) > most:
+        raise ValidationError(
+            _("This has %(length)d characters; %(most)d are the most."),
+            params={"length": len(value), "most": most},
+        )
+    for character in value:
+        if lines and character in BREAKS:
+            continue
+        # Control characters and lone surrogates: a database may refuse them, no page shows them.
+        if unicodedata.category(character) in ("Cc", "Cs"):
+            raise ValidationError(
+                _("This holds a character that can't be shown: %(code)s."),
+                params={"code": f"U+{ord(character):04X}"},
+            )
 
 
 def validate_plan_id(value: str) -> None:
@@ -53,7 +70,7 @@ def validate_spot_name(value: str) -> None:
             _("The name %(start)r… has %(length)d characters; %(most)d are the most."),
             params={"start": value[:20], "length": len(value), "most": LONGEST_SPOT_NAME},
         )
-    limits.check_text(value, LONGEST_SPOT_NAME)
+    check_text(value, LONGEST_SPOT_NAME)
 
 
 def validate_tags(value: object) -> None:
@@ -62,7 +79,7 @@ def validate_tags(value: object) -> None:
             _("Tags are a list of texts, not %(value)s."), params={"value": repr(value)[:80]}
         )
     for tag in value:
-        limits.check_text(tag, most=len(tag))  # too long ones are cut
+        check_text(tag, most=len(tag))  # too long ones are cut
 
 
 def tidy_tags(tags: Iterable[str] | None) -> list[str]:

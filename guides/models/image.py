@@ -1,7 +1,6 @@
 """The pictures that a spot has, or has had."""
 
-from dataclasses import asdict, fields
-from typing import TYPE_CHECKING
+from dataclasses import fields
 
 from django.db import models
 from django.db.models import Q
@@ -9,21 +8,6 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from guides.images import Picture
-
-if TYPE_CHECKING:
-    from guides.models import SpotDetail
-
-
-class SpotImageQuerySet(models.QuerySet["SpotImage"]):
-    def make_current(self, spot: "SpotDetail", picture: Picture, asked_by: str = "") -> None:
-        """Make this the current version: a new one, unless the same was asked for before."""
-        versions = self.filter(spot=spot)
-        versions.filter(is_current=True).update(is_current=False)
-        if not versions.filter(payload_hash=picture.payload_hash).update(is_current=True):
-            number = versions.count() + 1
-            self.create(
-                spot=spot, version=number, is_current=True, asked_by=asked_by, **asdict(picture)
-            )
 
 
 class SpotImage(models.Model):
@@ -47,8 +31,6 @@ class SpotImage(models.Model):
         _("asked by"), blank=True, default="", db_default="", help_text=_("empty: the guide")
     )
     created_at = models.DateTimeField(_("created"), db_default=Now(), editable=False)
-
-    objects = SpotImageQuerySet.as_manager()
 
     class Meta:
         db_table = "spot_images"

@@ -1,4 +1,4 @@
-"""Who makes pictures: one small class each, chosen by IMAGE_PROVIDER."""
+"""The makers of pictures: one small class each, chosen by IMAGE_PROVIDER."""
 
 import hashlib
 import json
@@ -39,7 +39,7 @@ class PictureRequest:
         return hashlib.sha256(canonical.encode()).hexdigest()
 
 
-class Provider(Protocol):
+class Maker(Protocol):
     """A maker of pictures. Its client is made on use: pages need its name, not its key."""
 
     @property
@@ -117,24 +117,24 @@ class OpenAI:
         return self.client.picture(request.model, request.prompt, timeout)
 
 
-PROVIDERS: dict[str, type[Provider]] = {"painter": Painter, "gemini": Gemini, "openai": OpenAI}
+MAKERS: dict[str, type[Maker]] = {"painter": Painter, "gemini": Gemini, "openai": OpenAI}
 
 
 @lru_cache
-def made(name: str) -> Provider:
+def made(name: str) -> Maker:
     """One of each per process: its threads share the client's connections."""
     try:
-        return PROVIDERS[name]()
+        return MAKERS[name]()
     except KeyError:
-        known = ", ".join(PROVIDERS)
+        known = ", ".join(MAKERS)
         raise ImproperlyConfigured(f"IMAGE_PROVIDER={name}: known are {known}.") from None
 
 
-def chosen() -> Provider:
+def chosen() -> Maker:
     return made(settings.IMAGE_PROVIDER)
 
 
 def full_name() -> str:
-    """As its row in `providers` is called: service:model, or only the service."""
-    provider = chosen()
-    return f"{provider.name}:{provider.model}" if provider.model else provider.name
+    """The name of its row in `providers`: service:model, or only the service."""
+    maker = chosen()
+    return f"{maker.name}:{maker.model}" if maker.model else maker.name

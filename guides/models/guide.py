@@ -1,0 +1,79 @@
+"""A guide: the words around its spots."""
+
+import secrets
+import string
+from typing import Any, Self
+
+from django.db import models
+from django.db.models import Count, Func, Q, Value
+from django.db.models.functions import Length, Now
+from django.db.models.lookups import Exact, Range
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from guides import validators
+from guides.styles import PictureStyle
+
+LETTERS = string.ascii_letters + string.digits + "_-"
+# The rule of `validate_plan_id` in functions that both databases have. A regular expression would
+# need one that Django adds to SQLite, and no other program could insert a guide.
+REST = Func("plan_id", Value(LETTERS), function="LTRIM", output_field=models.CharField())
+GOOD_PLAN_ID = Q(Exact(REST, "")) & Q(Range(Length("plan_id"), (1, 100)))
+
+
+def new_plan_id() -> str:
+    """128 random bits: no two guides ever get the same."""
+    return secrets.token_hex(16)
+
+
+class GuideQuerySet(models.QuerySet["Guide"]):
+    def with_progress(self) -> Self:
+        return self.annotate(
+            spot_count=Count("spots"),
+            ready_count=Count("spots", filter=Q(spots__image_url__regex=validators.ADDRESS)),
+        )
+
+
+class Guide(models.Model):
+    plan_id = models.CharField(
+        _("plan id"),
+        primary_key=True,
+        max_length=100,
+        default=new_plan_id,
+        validators=[validators.validate_plan_id],
+    )
+    title = models.CharField(_("title"), max_length=200)
+    destination = models.CharField(
+        _("destination"), max_length=200, blank=True, default="", db_default=""
+    )
+    summary = models.TextField(_("summary"), blank=True, default="", db_default="")
+    picture_style = models.CharField(
+        _("style of the pictures"),
+        max_length=20,
+        choices=PictureStyle.choices,
+        blank=True,
+        default=PictureStyle.USUAL,
+        db_default=PictureStyle.USUAL,
+    )
+    created_at = models.DateTimeField(_("created"), db_default=Now(), editable=False)
+
+    objects = GuideQuerySet.as_manager()
+
+    class Meta:
+        db_table = "guides"
+        ordering = ["-created_at", "plan_id"]
+        verbose_name = _("guide")
+        verbose_name_plural = _("guides")
+        # The newest first: home, and the admin's list.
+        indexes = [models.Index(fields=["-created_at", "plan_id"], name="guide_newest")]
+        constraints = [models.CheckConstraint(name="guide_plan_id", condition=GOOD_PLAN_ID)]
+
+    def __str__(self) -> str:
+        return self.title or self.plan_id
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        validators.validate_plan_id(self.plan_id)
+        super().save(*args, **kwargs)
+
+    def get_absolute_url(self) -> str:
+        return reverse("guide", args=[self.plan_id])

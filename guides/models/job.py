@@ -1,0 +1,120 @@
+"""The job that makes a spot's picture, and what it makes of the spot when it moves."""
+
+from dataclasses import asdict
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from django.apps import apps
+from django.conf import settings
+from django.db import models
+from django.db.models import Case, Value, When
+from django.utils.translation import gettext_lazy as _
+
+from guides import images, makers
+from guides.images import Picture
+from jobs.models import Job
+from jobs.run import Run
+
+if TYPE_CHECKING:
+    from guides.models.spot import SpotDetail, SpotQuerySet
+
+
+class ImageStatus(models.TextChoices):
+    """What the spot's job makes of it; moves in the job's own transactions."""
+
+    NOT_STARTED = "not_started", _("not started")
+    PROCESSING = "processing", _("processing")
+    SUCCEEDED = "succeeded", _("succeeded")
+    FAILED = "failed", _("failed")
+
+
+class SpotImageJob(Job):
+    """Makes the picture of one spot."""
+
+    # No foreign key: the job outlives its spot, to say what became of it.
+    plan_id = models.TextField(_("plan id"))
+    spot_name = models.TextField(_("spot"))
+    generation = models.IntegerField(
+        _("generation"),
+        default=0,
+        db_default=0,
+        help_text=_("raised when a person asks for a new picture"),
+    )
+
+    asked_by = models.TextField(
+        _("asked by"), blank=True, default="", db_default="", help_text=_("empty: the guide")
+    )
+
+    timeout = timedelta(minutes=2)
+    patience = timedelta(hours=settings.PATIENCE_HOURS)
+
+    class Meta(Job.Meta):
+        db_table = "spot_image_jobs"
+        verbose_name = _("picture job")
+        verbose_name_plural = _("picture jobs")
+        constraints = [
+            *Job.Meta.constraints,
+            # Asking twice is harmless: the second request meets the first.
+            models.UniqueConstraint(fields=["plan_id", "spot_name"], name="one_image_job_per_spot"),
+        ]
+        indexes = [
+            *Job.Meta.indexes,
+            # The search for a spot by the beginning of its name, whatever the collation.
+            models.Index(
+                fields=["spot_name"], name="spotimagejob_spot", opclasses=["text_pattern_ops"]
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.spot_name} ({self.plan_id})"
+
+    @classmethod
+    def provider_name(cls) -> str:
+        return makers.full_name()
+
+    @classmethod
+    def check_setup(cls) -> None:
+        makers.chosen().check_setup()
+
+    def spots(self) -> "SpotQuerySet":
+        """Its spot, if there still is one."""
+        # From the registry: spot.py imports this file, as saving a spot asks for its job.
+        spots: SpotQuerySet = apps.get_model("guides", "SpotDetail").objects.all()
+        return spots.filter(guide_id=self.plan_id, spot_name=self.spot_name)
+
+    def perform(self, run: Run) -> Picture:
+        return images.make_picture(self, run)
+
+    def on_start(self) -> None:
+        self.spots().update(image_status=ImageStatus.PROCESSING)
+
+    def on_success(self, picture: Picture) -> None:
+        for spot in self.spots().select_for_update():
+            show_picture(spot, picture, self.asked_by)
+
+    def on_failure(self, error: BaseException) -> None:
+        self.spots().update(image_status=ImageStatus.FAILED)
+
+    def on_requeue(self) -> None:
+        self.spots().update(image_status=ImageStatus.PROCESSING)
+
+    def on_cancel(self) -> None:
+        without = When(image_url="", then=Value(ImageStatus.NOT_STARTED))
+        status = Case(without, default=Value(ImageStatus.SUCCEEDED))
+        self.spots().update(image_status=status)
+
+
+def show_picture(spot: "SpotDetail", picture: Picture, asked_by: str = "") -> None:
+    """Make this the spot's picture; the one it had stays as a version.
+
+    It is a new version, unless the spot had a picture of the same request before.
+    """
+    spot.images.filter(is_current=True).update(is_current=False)
+    if not spot.images.filter(payload_hash=picture.payload_hash).update(is_current=True):
+        number = spot.images.count() + 1
+        spot.images.create(version=number, is_current=True, asked_by=asked_by, **asdict(picture))
+    type(spot).objects.filter(pk=spot.pk).update(
+        image_url=images.url_of(picture.object_name),
+        image_status=ImageStatus.SUCCEEDED,
+        blur=picture.blur,
+    )
