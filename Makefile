@@ -16,7 +16,7 @@ LISTS := requirements requirements-local requirements-uv requirements-gemini req
 # of uv, and where only pip knows the address of the package index.
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --require-hashes
 define install
-	@$(PIP) -qqq -r requirements-uv.txt || true
+	@[ -x $(BIN)/uv ] || $(PIP) -qqq -r requirements-uv.txt || true
 	@PATH="$(BIN):$$PATH" uv pip install --python $(BIN)/python --require-hashes -r $(1) || { \
 		echo "uv could not install these packages: trying pip."; $(PIP) -r $(1); }
 endef
@@ -92,10 +92,12 @@ $(READY): requirements-local.txt
 	@echo "Setting up $(VENV) ..."
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Python 3.11 or newer is needed; name it: make PYTHON=python3.12" >&2; exit 1; }
-# Debian's python3 has no ensurepip without python3-venv; its pip can serve another environment.
-	@$(PYTHON) -m venv --clear $(VENV) >/dev/null 2>&1 || { \
-		$(PYTHON) -m venv --clear --without-pip $(VENV) && \
-		$(PYTHON) -m pip --python $(BIN)/python install -qq pip; } || \
+	@$(PYTHON) -m venv --clear --without-pip $(VENV)
+# ensurepip alone takes longer than the rest, and Debian's python3 lacks it: first try python3's own pip.
+	@$(PYTHON) -m pip --python $(BIN)/python install -qqq --disable-pip-version-check \
+		--require-hashes -r requirements-uv.txt 2>/dev/null || \
+		$(BIN)/python -m ensurepip --default-pip >/dev/null 2>&1 || \
+		$(PYTHON) -m pip --python $(BIN)/python install -qq pip || \
 		{ echo "No pip for $(VENV): install python3-venv (or python3-pip)." >&2; exit 1; }
 	$(call install,$<)
 	@touch $@
