@@ -12,8 +12,8 @@ COMPILE := $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 
 LISTS := requirements requirements-local requirements-uv requirements-gemini requirements-openai \
 	requirements-dev
 
-# uv is several times as fast as pip and checks the same hashes. pip installs where there is no wheel
-# of uv, and where only pip knows the address of the package index.
+# uv is several times as fast as pip and checks the same hashes. pip installs where uv has no wheel,
+# and where only pip knows the address of the package index.
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --require-hashes
 define install
 	@[ -x $(BIN)/uv ] || $(PIP) -qqq -r requirements-uv.txt || true
@@ -93,7 +93,8 @@ $(READY): requirements-local.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Python 3.11 or newer is needed; name it: make PYTHON=python3.12" >&2; exit 1; }
 	@$(PYTHON) -m venv --clear --without-pip $(VENV)
-# ensurepip alone takes longer than the rest, and Debian's python3 lacks it: first try python3's own pip.
+# ensurepip alone takes longer than the rest, and Debian's python3 lacks it. So try python3's own
+# pip first.
 	@$(PYTHON) -m pip --python $(BIN)/python install -qqq --disable-pip-version-check \
 		--require-hashes -r requirements-uv.txt 2>/dev/null || \
 		$(BIN)/python -m ensurepip --default-pip >/dev/null 2>&1 || \
