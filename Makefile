@@ -16,7 +16,7 @@ LISTS := requirements requirements-local requirements-uv requirements-gemini req
 # and where only pip knows the address of the package index.
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --require-hashes
 define install
-	@[ -x $(BIN)/uv ] || $(PIP) -qqq -r requirements-uv.txt || true
+	@[ -x $(BIN)/uv ] || $(PIP) -qqq -r requirements-uv.txt 2>/dev/null || true
 	@PATH="$(BIN):$$PATH" uv pip install --python $(BIN)/python --require-hashes -r $(1) || { \
 		echo "uv could not install these packages: trying pip."; $(PIP) -r $(1); }
 endef
