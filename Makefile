@@ -4,16 +4,30 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
+TOOLS := $(VENV)/tools
 COMPILE := $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
 	--generate-hashes --no-emit-index-url --custom-compile-command "make requirements"
 
-# Made up, so that the checks meant for a server have something to look at.
+# In this order: the later lists keep to the versions of the earlier ones.
+LISTS := requirements requirements-local requirements-uv requirements-gemini requirements-openai \
+	requirements-dev
+
+# uv is several times as fast as pip and checks the same hashes. pip installs where uv has no wheel,
+# and where only pip knows the address of the package index.
+PIP := $(BIN)/python -m pip install --disable-pip-version-check --require-hashes
+define install
+	@[ -x $(BIN)/uv ] || $(PIP) -qqq -r requirements-uv.txt 2>/dev/null || true
+	@PATH="$(BIN):$$PATH" uv pip install --python $(BIN)/python --require-hashes -r $(1) || { \
+		echo "uv could not install these packages: trying pip."; $(PIP) -r $(1); }
+endef
+
+# Made-up values for the checks that need the settings of a server.
 SERVER := DEBUG=false DATABASE_URL=postgresql://tabie@localhost/tabie ALLOWED_HOSTS=example.org \
 	SECRET_KEY=only-for-the-checks-0123456789-abcdefghijklmnopqrstuvwxyz
 
 .PHONY: help
 help: ## List the targets
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
 
 .PHONY: run
 run: $(READY) .env ## Set up and serve http://127.0.0.1:8000/ with a worker
@@ -30,7 +44,7 @@ test: check ## Set up, check and test, on PostgreSQL and on SQLite
 		--ignore tests/jobs/clients --ignore tests/jobs/storage
 
 .PHONY: check
-check: $(READY) .env ## Lint, types, imports, migrations, deployment
+check: $(TOOLS) .env ## Lint, types, imports, migrations, deployment
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
@@ -46,7 +60,7 @@ bench: $(READY) .env ## Measure the queue, its peers, the way to a picture, page
 	@$(BIN)/python -m bench.console
 
 .PHONY: screenshots
-screenshots: $(READY) .env ## Make docs/images anew; needs chromium and fonts-noto-cjk
+screenshots: $(TOOLS) .env ## Make docs/images anew; needs chromium and fonts-noto-cjk
 	@$(BIN)/pytest -n 0 tests/browser/screenshots.py tests/browser/screenshots_console.py
 
 .PHONY: messages
@@ -59,8 +73,8 @@ stop: ## Stop the embedded databases
 	@[ ! -e $(READY) ] || $(BIN)/python -m config.embedded stop .postgres .postgres-test
 
 .PHONY: requirements
-requirements: $(READY) ## Pin the newest versions the .in files allow
-	@for list in requirements requirements-gemini requirements-openai requirements-dev; do \
+requirements: $(TOOLS) ## Pin the newest versions the .in files allow
+	@for list in $(LISTS); do \
 		$(COMPILE) $$list.in -o $$list.txt || exit 1; done
 
 .PHONY: clean
@@ -72,14 +86,25 @@ clean: ## Remove what can be made again; the data in .postgres stays
 .env:
 	@cp .env.example .env
 
-$(READY): requirements-dev.txt
+# An interrupted installation can look complete. So an environment without this marker is made anew,
+# and the marker is gone while the tools are being installed.
+$(READY): requirements-local.txt
 	@echo "Setting up $(VENV) ..."
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Python 3.11 or newer is needed; name it: make PYTHON=python3.12" >&2; exit 1; }
-# Debian's python3 has no ensurepip without python3-venv; its pip can serve another environment.
-	@$(PYTHON) -m venv --clear $(VENV) >/dev/null 2>&1 || { \
-		$(PYTHON) -m venv --clear --without-pip $(VENV) && \
-		$(PYTHON) -m pip --python $(BIN)/python install -qq pip; } || \
+	@$(PYTHON) -m venv --clear --without-pip $(VENV)
+# ensurepip alone takes longer than the rest, and Debian's python3 lacks it. So try python3's own
+# pip first.
+	@$(PYTHON) -m pip --python $(BIN)/python install -qqq --disable-pip-version-check \
+		--require-hashes -r requirements-uv.txt 2>/dev/null || \
+		$(BIN)/python -m ensurepip --default-pip >/dev/null 2>&1 || \
+		$(PYTHON) -m pip --python $(BIN)/python install -qq pip || \
 		{ echo "No pip for $(VENV): install python3-venv (or python3-pip)." >&2; exit 1; }
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r $<
+	$(call install,$<)
 	@touch $@
+
+$(TOOLS): requirements-dev.txt $(READY)
+	@echo "Adding the tools for tests to $(VENV) ..."
+	@rm $(READY)
+	$(call install,$<)
+	@touch $(READY) $@

@@ -4,6 +4,7 @@ import os
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
@@ -50,9 +51,18 @@ if not DEBUG:
 # Database
 
 
+def read_database_url() -> dict[str, Any]:
+    database = dict(env.db_url("DATABASE_URL"))
+    host = database.get("HOST", "")
+    # The folder of a socket, as libpq writes it: django-environ does not decode this part.
+    if host.upper().startswith("%2F"):
+        database["HOST"] = unquote(host)
+    return database
+
+
 def choose_database() -> dict[str, Any]:
     if DATABASE_URL:
-        return dict(env.db_url("DATABASE_URL"))
+        return read_database_url()
     if server.binaries():
         return server.database(BASE_DIR / ".postgres")
     print("PostgreSQL is not installed: using the SQLite file db.sqlite3.", file=sys.stderr)

@@ -230,7 +230,7 @@ class Server:
         """
         programs = binaries()
         if programs is None:
-            raise self._error("is not installed: requirements-dev.txt has it")
+            raise self._error("is not installed: requirements-local.txt has it")
         try:
             prefix, user = identity(self.folder)
             if user:

@@ -1,0 +1,60 @@
+from urllib.parse import quote
+
+import pytest
+
+from config.embedded.server import Server
+
+
+@pytest.fixture
+def read(python):
+    """Read one value of the database's settings under a DATABASE_URL."""
+
+    def read(url, key):
+        code = f"from config import settings; print(settings.DATABASES['default'][{key!r}])"
+        done = python("-c", code, DEBUG="true", DATABASE_URL=url)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.removesuffix("\n")
+
+    return read
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("postgresql://user@%2Fvar%2Frun%2Fpostgresql/db", "/var/run/postgresql"),
+        ("postgresql://user@%2fvar%2fRun:5433/db", "/var/Run"),
+        ("postgresql://%2Ftmp%2Fa%20b/db", "/tmp/a b"),
+        ("postgresql://user:p%40ss@%2Ftmp/db", "/tmp"),
+        ("postgresql://user@%2Ftmp,%2Fvar%2Frun/db", "/tmp,/var/run"),
+        ("postgresql:////tmp/db", "/tmp"),
+        ("postgresql://user@db.example.org/db", "db.example.org"),
+        ("postgresql://user@[::1]:5433/db", "::1"),
+    ],
+)
+def test_the_host_may_be_the_folder_of_a_socket(read, url, host):
+    assert read(url, "HOST") == host
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("USER", "us@er%2F"),
+        ("PASSWORD", "p%2F:@/?#"),
+        ("NAME", "my db%41"),
+        ("PORT", "5433"),
+    ],
+)
+def test_the_other_parts_are_decoded_once(read, key, value):
+    user, password, name = (quote(part, safe="") for part in ("us@er%2F", "p%2F:@/?#", "my db%41"))
+
+    assert read(f"postgresql://{user}:{password}@%2Ftmp:5433/{name}", key) == value
+
+
+def test_a_server_is_reached_through_its_socket(python, tmp):
+    server = Server(tmp / "Server", durable=False)
+    server.start()
+
+    url = f"postgresql://postgres@{quote(str(server.sockets), safe='')}/tabie"
+    asked = python("manage.py", "showmigrations", "guides", DEBUG="true", DATABASE_URL=url)
+
+    assert "[ ] 0001_initial" in asked.stdout, asked.stderr
