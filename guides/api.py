@@ -14,6 +14,7 @@ from guides import incoming, replies, services
 from guides.models import SpotDetail
 from guides.status import GuideStatus, find_status
 from guides.templatetags.pictures import absolute
+from jobs import queue
 
 DESCRIPTION = Path(__file__).parent / "openapi.json"
 
@@ -91,6 +92,7 @@ def wait_json(found: GuideStatus, spot_name: str) -> dict[str, Any] | None:
 
 
 @csrf_exempt  # a token is no cookie: no other site can make a browser send it
+@queue.repeated
 def hand_over(request: HttpRequest) -> HttpResponseBase:
     """Take over a finished guide. The same again changes nothing."""
     if request.method != "POST":

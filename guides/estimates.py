@@ -24,7 +24,7 @@ from django.db.models import (
 from django.db.models.functions import Now, RowNumber
 
 from guides.models import SpotImageJob
-from jobs.models import ENDED, Attempt, JobQuerySet, Outcome, Provider, Status, Worker
+from jobs.models import Attempt, JobQuerySet, Outcome, Provider, Status, Worker
 from jobs.paid import limits, waiting
 from jobs.paid.waiting import Reason, Wait
 
@@ -71,7 +71,7 @@ class Estimate:
 
 def living_jobs(plan_id: str) -> dict[str, Any]:
     """The jobs of a guide that have not ended, by spot, each with the time it is there."""
-    jobs = SpotImageJob.objects.filter(plan_id=plan_id).exclude(status__in=ENDED)
+    jobs = SpotImageJob.objects.living().filter(plan_id=plan_id)  # type: ignore[misc]
     timed: QuerySet[Any] = jobs.annotate(now=Now())
     return {job.spot_name: job for job in timed}
 
@@ -172,7 +172,7 @@ def find_pace(provider: Provider | None) -> Pace | None:
     # The newest rows by their key: a history of millions costs no more than a short one.
     recent = Attempt.objects.order_by("-pk")[:RECENT]
     history = recent.aggregate(made=Count("pk", filter=ours), mean=Avg(took, filter=ours))
-    at_work = Worker.objects.filter(lease_expires_at__gt=Now(), draining=False)
+    at_work = Worker.objects.working()
     crew = at_work.aggregate(slots=Sum("slots"), running=Sum("running"))
     if history["made"] < FEWEST or not crew["slots"]:
         return None

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods
 from guides import services, validators
 from guides.forms import NewGuideForm
 from guides.models.guide import new_plan_id
+from jobs import queue
 
 MADE = "made"  # the cookie that tells making.js which draft is saved
 
@@ -23,6 +24,7 @@ MADE = "made"  # the cookie that tells making.js which draft is saved
 @never_cache
 @staff_member_required
 @permission_required("guides.add_guide", raise_exception=True)
+@queue.repeated
 def new_guide(request: HttpRequest) -> HttpResponse:
     form = NewGuideForm(request.POST if request.method == "POST" else None)
     plan_id = read_plan_key(request) or new_plan_id()

@@ -6,7 +6,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-PATH = re.compile(r"`((?:jobs|config|templates|tests|bench|docs)/[\w./-]*)`")
+PATH = re.compile(r"`((?:jobs|guides|config|templates|tests|bench|docs)/[\w./-]*)`")
 BLOCK = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 VARIABLE = re.compile(r"""env(?:\.\w+)?\(\s*"([A-Z0-9_]+)"|environ\.get\("([A-Z0-9_]+)""")

@@ -1,6 +1,6 @@
 """A spot: it has a job for its picture as soon as it is saved, however that is done."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, Self
 
 from django.core.exceptions import ValidationError
@@ -15,7 +15,8 @@ from guides.models.guide import Guide
 from guides.models.job import ImageStatus, SpotImageJob
 from guides.models.known import Known
 from jobs import queue
-from jobs.models import ENDED
+
+Name = tuple[str, str]  # plan id, and name within its guide
 
 NAME = ("guide_id", "spot_name")
 PICTURE = ("image_url", "image_status", "blur")
@@ -25,7 +26,7 @@ PAINTED = Q(image_url__regex=validators.ADDRESS)  # of spots: those whose `pictu
 class SpotQuerySet(models.QuerySet["SpotDetail"]):
     def with_jobs(self) -> Self:
         """Know of each spot whether its picture is on its way, without asking for each."""
-        living = SpotImageJob.objects.exclude(status__in=ENDED)
+        living = SpotImageJob.objects.living()
         return self.annotate(
             awaits_picture=Exists(
                 living.filter(plan_id=OuterRef("guide_id"), spot_name=OuterRef("spot_name"))  # type: ignore[misc]
@@ -177,7 +178,7 @@ class SpotDetail(Known):
 
     def _awaits_picture(self) -> bool:
         if not hasattr(self, "awaits_picture"):  # not loaded by with_jobs()
-            living = SpotImageJob.objects.exclude(status__in=ENDED)
+            living = SpotImageJob.objects.living()
             jobs = living.filter(plan_id=self.guide_id, spot_name=self.spot_name)  # type: ignore[misc]
             self.awaits_picture = jobs.exists()
         return bool(self.awaits_picture)
@@ -197,14 +198,30 @@ def enqueue_missing(spots: Iterable[SpotDetail], *, new: bool = False) -> int:
     One job row per spot for ever: a job that exists is met, whatever its state. But a new spot
     that meets an ended job has only the name of one that was deleted or renamed: it is requeued.
     """
-    wanted = [spot for spot in spots if spot.wants_picture]
-    jobs = [SpotImageJob(plan_id=spot.guide_id, spot_name=spot.spot_name) for spot in wanted]
-    created = queue.enqueue(jobs)
-    if new and len(created) < len(jobs):
-        names = [job.spot_name for job in jobs]
-        ended = SpotImageJob.objects.filter(status__in=ENDED, plan_id=jobs[0].plan_id)
-        queue.requeue(ended.filter(spot_name__in=names), by="a new spot of that name")  # type: ignore[misc]
-    return len(created)
+    wanted = {(spot.guide_id, spot.spot_name): None for spot in spots if spot.wants_picture}
+    created = 0
+    while wanted:
+        jobs = [SpotImageJob(plan_id=plan_id, spot_name=name) for plan_id, name in wanted]
+        new_ids = queue.enqueue(jobs)
+        created += len(new_ids)
+        if not new or len(new_ids) == len(jobs):
+            break
+        # Again, while a job was met that somebody deleted before it could be requeued.
+        there = requeue_ended(wanted)
+        wanted = {name: None for name in wanted if name not in there}
+    return created
+
+
+def requeue_ended(names: Collection[Name]) -> set[Name]:
+    """Let the jobs of these spots live; returns those that do, locked until we commit."""
+    living: set[Name] = set()
+    for plan_id in {name[0] for name in names}:
+        wanted = [name for plan, name in names if plan == plan_id]
+        jobs = SpotImageJob.objects.filter(plan_id=plan_id, spot_name__in=wanted)
+        queue.requeue(jobs, by="a new spot of that name")
+        locked = jobs.living().order_by("id").select_for_update()
+        living |= set(locked.values_list("plan_id", "spot_name"))  # type: ignore[misc]
+    return living
 
 
 def cancel_jobs(reason: str, **spot: str) -> None:

@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.views import ChangeList
 
+from jobs import queue
 from jobs.console import counting
 
 Rows = QuerySet[Any]
@@ -71,6 +72,11 @@ class DescribedAdmin(ModelAdmin):
             request, object_id, form_url, {**context, **(extra_context or {})}
         )
         return response
+
+    @queue.repeated
+    def changeform_view(self, request: HttpRequest, *arguments: Any, **options: Any) -> Any:
+        """A form that met a worker in the wrong order of locks is saved again by itself."""
+        return super().changeform_view(request, *arguments, **options)
 
     def get_object(self, request: HttpRequest, object_id: str, *more: Any) -> Any:
         if "\x00" in object_id:  # a key may be a text, and PostgreSQL would choke on this one

@@ -1,6 +1,7 @@
 """Every move of a job, in the order of its life: `from jobs import queue; queue.enqueue(...)`."""
 
 from jobs.queue.asked import FIRST_IN_LINE, cancel, requeue
+from jobs.queue.conflicts import repeated
 from jobs.queue.moves import CHUNK, MOVES, beat, claim, enqueue, rescue, settle
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "cancel",
     "claim",
     "enqueue",
+    "repeated",
     "requeue",
     "rescue",
     "settle",
