@@ -146,18 +146,6 @@ def test_the_page_of_a_job_tells_its_whole_story(admin_client):
         assert part in shown, part
 
 
-def test_the_operators_group_can_be_narrowed_and_stays_so(client):
-    from django.core.management import call_command
-
-    group = Group.objects.get(name="operators")
-    group.permissions.remove(group.permissions.get(codename="delete_chore"))
-
-    call_command("migrate", verbosity=0)
-
-    assert not group.permissions.filter(codename="delete_chore").exists()
-    assert group.permissions.filter(codename="change_chore").exists()
-
-
 CHORES = "/admin/testapp/chore/"
 
 
