@@ -13,7 +13,7 @@ SERVER := DEBUG=false DATABASE_URL=postgresql://tabie@localhost/tabie ALLOWED_HO
 
 .PHONY: help
 help: ## List the targets
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
 
 .PHONY: run
 run: $(READY) .env ## Set up and serve http://127.0.0.1:8000/ with a worker
@@ -28,6 +28,11 @@ test: check ## Set up, check and test, on PostgreSQL and on SQLite
 	@$(BIN)/pytest
 	@DATABASE_URL=sqlite:///.test.sqlite3 $(BIN)/pytest tests/jobs \
 		--ignore tests/jobs/clients --ignore tests/jobs/storage
+
+.PHONY: test-long
+test-long: $(READY) .env ## Search longer for faults, with more requests and more histories
+	@FUZZ_REQUESTS=1000 $(BIN)/pytest -m search --hypothesis-profile long
+	@DATABASE_URL=sqlite:///.test.sqlite3 $(BIN)/pytest -m search --hypothesis-profile long tests/jobs
 
 .PHONY: check
 check: $(READY) .env ## Lint, types, imports, migrations, deployment

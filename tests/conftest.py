@@ -1,12 +1,14 @@
 import fcntl
 import os
 
+import hypothesis
 import pytest
 from django.conf import settings
 from django.core.files.storage import storages
 from django.db import connection
 from django.utils import translation
 
+hypothesis.settings.register_profile("long", max_examples=500)
 pytest_plugins = ["tests.browser.visitor"]
 in_use = pytest.StashKey[int]()
 
