@@ -72,7 +72,7 @@ def starts(server):
 
 
 def wait_for(condition):
-    give_up = time.monotonic() + 20
+    give_up = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < give_up
         time.sleep(0.005)

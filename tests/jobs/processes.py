@@ -81,7 +81,8 @@ class WorkerProcess:
         """As if it, dead or frozen, had been silent for a whole lease."""
         wait_until(is_quiet)  # its last beat may be on the way
         past = Now() - timedelta(seconds=1)
-        self.jobs_of(model).update(lease_expires_at=past)
+        for leases in (self.jobs_of(model), self.row):
+            leases.update(lease_expires_at=past)
 
     def terminate(self):
         self.process.terminate()
@@ -109,8 +110,12 @@ class WorkerProcess:
         return self.log_file.read_text()
 
     @property
+    def row(self):
+        return Worker.objects.filter(name__contains=f":{self.process.pid}:")
+
+    @property
     def is_listed(self):
-        return Worker.objects.filter(name__contains=f":{self.process.pid}:").exists()
+        return self.row.exists()
 
     @property
     def jobs(self):
