@@ -68,6 +68,7 @@ def start(checkout):
     for process in started:
         if process.poll() is None:
             process.terminate()  # killed, it would leave its children
+            process.terminate()  # nothing need be finished
             process.wait(timeout=90)
         process.stdout.close()
 

@@ -1,3 +1,4 @@
+import math
 import time
 
 import pytest
@@ -13,7 +14,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres]
 
 @pytest.fixture(autouse=True)
 def no_recent_notice(monkeypatch):
-    monkeypatch.setattr(wakeup, "_last_notice", 0.0)
+    monkeypatch.setattr(wakeup, "_last_notice", -math.inf)
 
 
 @pytest.fixture
@@ -73,7 +74,7 @@ def test_a_listener_whose_connection_was_ended_listens_again(woken):
         )
     wait_for(woken, 1)
     woken.clear()
-    wakeup._last_notice = 0.0
+    wakeup._last_notice = -math.inf
 
     queue.enqueue([NoopJob()])
 
