@@ -94,16 +94,16 @@ def test_a_connection_pool_starts_the_server(server, connect):
 
 
 def test_a_connection_pool_starts_a_killed_server_again(server, connect):
-    connection = connect(server, pool={"min_size": 0, "max_size": 2})
+    never = 3600  # a pool that is asked for a missing server waits so long
+    connection = connect(server, pool={"min_size": 0, "max_size": 2, "timeout": never})
     connection.close()
     os.kill(server.pid(), signal.SIGKILL)
     wait_for(lambda: server.pid() is None)
-    before = time.monotonic()
 
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
 
-    assert time.monotonic() - before < 15
+        assert cursor.fetchone() == (1,)
 
 
 def test_the_commands_of_a_fresh_checkout_start_the_server_only_to_connect(python, checkout):
