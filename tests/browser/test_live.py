@@ -11,8 +11,7 @@ from jobs.errors import LeaseLost
 from jobs.models import Attempt, Outcome, Status
 from jobs.paid import limits
 from jobs.queue.outcomes import End
-from tests.browser.test_pages import WATCH_FOR_MOVES
-from tests.browser.visitor import needs_chromium
+from tests.browser.visitor import WATCH_FOR_MOVES, needs_chromium
 from tests.guides.painting import claim, give_up, paint, paint_alike
 from tests.jobs import processes
 from tests.jobs.processes import wait_until

@@ -4,16 +4,10 @@ from axe_playwright_python.sync_playwright import Axe
 from guides import services
 from guides.models import Guide, SpotDetail
 from jobs.models import Provider
-from tests.browser.visitor import needs_chromium
+from tests.browser.visitor import WATCH_FOR_MOVES, needs_chromium
 from tests.guides.painting import give_up, paint, paint_alike
 
 pytestmark = needs_chromium
-
-WATCH_FOR_MOVES = """
-    window.moved = 0;
-    new PerformanceObserver(list => list.getEntries().forEach(entry => window.moved += entry.value))
-        .observe({type: "layout-shift", buffered: true});
-"""
 
 
 @pytest.fixture

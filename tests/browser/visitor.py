@@ -11,6 +11,12 @@ from playwright.sync_api import sync_playwright
 
 PATIENCE = 90_000  # ms; it only keeps a broken test from hanging
 CHROMIUM = shutil.which("chromium")
+WATCH_FOR_MOVES = """
+    window.moved = 0;
+    new PerformanceObserver(list => list.getEntries().forEach(entry => window.moved += entry.value))
+        .observe({type: "layout-shift", buffered: true});
+"""
+
 QUIET = [
     "--no-sandbox",  # CI runs as root
     "--disable-gpu",

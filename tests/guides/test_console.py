@@ -13,7 +13,7 @@ from jobs.models import Provider, Status
 from jobs.paid import limits
 from tests.guides.conftest import save_guide
 from tests.guides.painting import give_up, paint
-from tests.jobs.test_console_pages import EVIL, log_in
+from tests.jobs.console import EVIL, log_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

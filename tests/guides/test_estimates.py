@@ -1,6 +1,5 @@
 """Seconds still expected: from what was measured, or not at all."""
 
-import uuid
 from datetime import timedelta
 
 import pytest
@@ -9,31 +8,13 @@ from django.db.models.functions import Now
 from guides import estimates
 from guides.models import SpotImageJob
 from guides.status import GuideStatus, time_left
-from jobs.models import Attempt, Provider, Worker
+from jobs.models import Provider
 from jobs.paid import limits
 from tests.guides.conftest import save_guide
+from tests.guides.history import have_worker, remember
 from tests.guides.painting import claim
 
 pytestmark = pytest.mark.django_db
-
-
-def remember(count, seconds=10, ago=timedelta(0), **facts):
-    """So many pictures were made lately, each in so many seconds."""
-    for _ in range(count):
-        Attempt.objects.create(
-            **{"kind": "guides.SpotImageJob", "outcome": "succeeded", "worker": "w"} | facts,
-            job_id=uuid.uuid4(),
-            epoch=1,
-            started_at=Now() - ago - timedelta(seconds=seconds),
-            ended_at=Now() - ago,
-        )
-
-
-def have_worker(slots=2, running=0, lease=60, **facts):
-    expiry = Now() + timedelta(seconds=lease)
-    Worker.objects.create(
-        name="w", slots=slots, running=running, lease_expires_at=expiry, version="1", **facts
-    )
 
 
 def test_a_picture_that_is_next_takes_as_long_as_the_last_ones_did():

@@ -11,10 +11,10 @@ from django.urls import reverse
 
 from jobs import queue
 from jobs.console import actions
-from jobs.models import ENDED, Call, Provider, Status
+from jobs.models import Call, Provider, Status
 from jobs.paid import limits
 from tests.jobs.conftest import new_chore
-from tests.jobs.test_console_pages import log_in
+from tests.jobs.console import in_state, log_in, statuses
 from tests.testapp.models import Chore, NoopJob
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -25,18 +25,6 @@ LIST = reverse("admin:testapp_chore_changelist")
 @pytest.fixture
 def operator(client):
     return log_in(client, "operators")
-
-
-def in_state(status, *names):
-    """Jobs that have got there, one way or another."""
-    held = {"locked_at": Now(), "locked_by": "me", "lease_expires_at": Now()}
-    columns = held if status == Status.PROCESSING else {}
-    finished_at = Now() if status in ENDED else None
-    jobs = [new_chore(name) for name in names]
-    Chore.objects.with_ids([job.id for job in jobs]).update(
-        status=status, finished_at=finished_at, **columns
-    )
-    return jobs
 
 
 def press(client, action, job):
@@ -61,10 +49,6 @@ def confirm(client, page, action, query=""):
 def do_to_many(client, action, *jobs, query="", **more):
     page = choose(client, action, *jobs, query=query, **more)
     return confirm(client, page, action, query=query)
-
-
-def statuses():
-    return dict(Chore.objects.values_list("name", "status"))
 
 
 # One

@@ -17,7 +17,7 @@ from jobs.db import clock
 from jobs.models import Attempt, Call, Outcome, Provider, Status, Worker, uuid7
 from jobs.paid import limits
 from tests.jobs.conftest import new_chore
-from tests.jobs.test_console_actions import in_state
+from tests.jobs.console import in_state
 from tests.testapp.models import Chore
 
 pytestmark = pytest.mark.django_db(transaction=True)

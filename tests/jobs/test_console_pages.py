@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.contrib import admin
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import User
 from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils import timezone
@@ -16,23 +16,15 @@ from jobs.console import audit
 from jobs.models import Attempt, Call, Outcome, Provider, Status, Worker
 from jobs.paid import limits
 from tests.jobs.conftest import new_chore
+from tests.jobs.console import EVIL, log_in
 from tests.testapp.models import Chore
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'><b>"
 
 
 @pytest.fixture
 def viewer(client):
     return log_in(client, "viewers")
-
-
-def log_in(client, group):
-    user = User.objects.create_user(group, is_staff=True)
-    user.groups.add(Group.objects.get(name=group))
-    client.force_login(user)
-    return client
 
 
 def fill(text):

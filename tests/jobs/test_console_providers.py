@@ -13,7 +13,7 @@ from django.urls import reverse
 from jobs.errors import OutcomeUnknown
 from jobs.models import Call, Provider, Worker
 from jobs.paid import ledger, limits
-from tests.jobs.test_console_pages import log_in
+from tests.jobs.console import log_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -4,7 +4,8 @@ import pytest
 from django.db import connection
 
 from jobs.worker.heartbeat import BLOCKED
-from tests.jobs import processes
+from tests.jobs import databases, processes
+from tests.jobs.databases import crash
 from tests.jobs.processes import (
     SHORT,
     all_ended,
@@ -12,7 +13,6 @@ from tests.jobs.processes import (
     count_begun,
     count_effects,
     count_processing,
-    crash,
     enqueue_chores,
     outcomes_of,
     prelude,
@@ -22,7 +22,7 @@ from tests.jobs.processes import (
 from tests.testapp.models import Chore
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres]
-cluster, proxy, start = processes.cluster, processes.proxy, processes.start
+cluster, proxy, start = databases.cluster, databases.proxy, processes.start
 
 OUTAGE = 2  # seconds: it is tried several times in vain
 # A job that found no database comes back after a part of this.
