@@ -2,6 +2,7 @@
 
 from django.contrib.auth.models import Group, User
 from django.db.models.functions import Now
+from django.urls import reverse
 
 from jobs.models import ENDED, Status
 from tests.jobs.conftest import new_chore
@@ -31,3 +32,30 @@ def in_state(status, *names):
 
 def statuses():
     return dict(Chore.objects.values_list("name", "status"))
+
+
+LIST = reverse("admin:testapp_chore_changelist")
+
+
+def press(client, action, job):
+    url = reverse("admin:testapp_chore_act", args=[job.id, action])
+    return client.post(url, follow=True)
+
+
+def choose(client, action, *jobs, query="", **more):
+    data = {"action": action, "_selected_action": [job.id for job in jobs], **more}
+    return client.post(LIST + query, data, follow=True)
+
+
+def confirm(client, page, action, query=""):
+    """Press the button of a preview, or of a page that goes on."""
+    carried = {}
+    for name, value in page.context["hidden"]:
+        carried.setdefault(name, []).append(value)
+    assert carried["action"] == [action]
+    return client.post(LIST + query, carried, follow=True)
+
+
+def do_to_many(client, action, *jobs, query="", **more):
+    page = choose(client, action, *jobs, query=query, **more)
+    return confirm(client, page, action, query=query)

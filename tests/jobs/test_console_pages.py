@@ -16,15 +16,10 @@ from jobs.console import audit
 from jobs.models import Attempt, Call, Outcome, Provider, Status, Worker
 from jobs.paid import limits
 from tests.jobs.conftest import new_chore
-from tests.jobs.console import EVIL, log_in
+from tests.jobs.console import EVIL
 from tests.testapp.models import Chore
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def viewer(client):
-    return log_in(client, "viewers")
 
 
 def fill(text):
