@@ -43,6 +43,11 @@ test: check ## Set up, check and test, on PostgreSQL and on SQLite
 	@DATABASE_URL=sqlite:///.test.sqlite3 $(BIN)/pytest tests/jobs \
 		--ignore tests/jobs/clients --ignore tests/jobs/storage
 
+.PHONY: test-long
+test-long: $(TOOLS) .env ## Search longer for faults, with more requests and more histories
+	@FUZZ_REQUESTS=1000 $(BIN)/pytest -m search --hypothesis-profile long
+	@DATABASE_URL=sqlite:///.test.sqlite3 $(BIN)/pytest -m search --hypothesis-profile long tests/jobs
+
 .PHONY: check
 check: $(TOOLS) .env ## Lint, types, imports, migrations, deployment
 	@$(BIN)/ruff check

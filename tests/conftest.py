@@ -1,12 +1,16 @@
 import fcntl
 import os
 
+import hypothesis
 import pytest
 from django.conf import settings
 from django.core.files.storage import storages
 from django.db import connection
 from django.utils import translation
 
+from tests.jobs.console import log_in
+
+hypothesis.settings.register_profile("long", max_examples=500)
 pytest_plugins = ["tests.browser.visitor"]
 in_use = pytest.StashKey[int]()
 
@@ -56,6 +60,17 @@ def pictures(settings, tmp_path):
     }
     settings.PAINTER_SECONDS = 0
     return storages["pictures"]
+
+
+@pytest.fixture
+def operator(client):
+    """A browser in which an operator is logged in."""
+    return log_in(client, "operators")
+
+
+@pytest.fixture
+def viewer(client):
+    return log_in(client, "viewers")
 
 
 @pytest.fixture(autouse=True)

@@ -18,7 +18,7 @@ from jobs.errors import AnswerLost, LeaseLost, PermanentError
 from jobs.models import Attempt, Call, Outcome, Provider, State, Worker, uuid7
 from jobs.paid import limits
 from jobs.queue.outcomes import End, from_error
-from tests.guides.painting import claim, paint
+from tests.guides.painting import claim, paint_alike
 
 GEMINI = "gemini:gemini-3.1-flash-image"
 
@@ -42,7 +42,7 @@ def new_worker(name="atlas:4711:3fa9c1d2", **columns):
     return Worker.objects.create(**{"name": name, "slots": 8, **alive, **columns})
 
 
-def busy_night():
+def busy_night(paint=paint_alike):
     """Pictures, failures of three kinds, an unknown call, a paused provider, a day of history."""
     demo.load()
     names = list(SpotDetail.objects.order_by("id").values_list("spot_name", flat=True))

@@ -10,8 +10,8 @@ from PIL import Image
 from guides import demo
 from guides.models import SpotDetail
 from tests.browser.visitor import sign_in
+from tests.guides.history import have_worker, remember
 from tests.guides.painting import give_up, paint
-from tests.guides.test_estimates import have_worker, remember
 from tests.testapp.models import Chore
 
 FOLDER = Path(__file__).parents[2] / "docs" / "images"

@@ -1,7 +1,6 @@
 """The console in a real browser: what an operator does at two in the morning."""
 
 import threading
-import time
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -12,6 +11,7 @@ from django.urls import reverse
 
 from guides import images
 from guides.models import SpotDetail, SpotImageJob
+from jobs import queue
 from jobs.console import actions
 from jobs.models import Attempt, Call, Provider, Status
 from jobs.paid import limits
@@ -21,12 +21,12 @@ from tests.browser.console import busy_night, log_in, new_worker
 from tests.browser.visitor import needs_chromium
 from tests.guides.conftest import save_guide
 from tests.guides.painting import give_up
+from tests.jobs.processes import wait_until
 from tests.testapp.models import Chore
 
 pytestmark = needs_chromium
 
 JOBS = "/admin/guides/spotimagejob/"
-PATIENCE = 15_000  # ms
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def test_a_failed_job_is_requeued_from_its_page(guide, visit):
     page.get_by_role("link", name="Gate").click()
     page.get_by_role("button", name="Requeue", exact=True).click()
 
-    page.get_by_text("Jobs queued again: 1.").wait_for(timeout=PATIENCE)
+    page.get_by_text("Jobs queued again: 1.").wait_for()
     assert page.get_by_role("heading", name="What people did").is_visible()
     assert statuses()["Gate"] == Status.QUEUED
 
@@ -60,19 +60,19 @@ def test_many_are_requeued_after_a_preview(guide, visit):
     page.locator(".action-toggle").first.check()
     page.locator("select[name=action]").select_option("requeue")
     page.get_by_role("button", name="Run").click()
-    page.get_by_text("3 picture jobs will be changed.").wait_for(timeout=PATIENCE)
+    page.get_by_text("3 picture jobs will be changed.").wait_for()
     assert set(statuses().values()) == {Status.FAILED}
     page.get_by_role("button", name="Requeue").focus()
     page.keyboard.press("Enter")
 
-    page.get_by_text("Jobs queued again: 3.").wait_for(timeout=PATIENCE)
+    page.get_by_text("Jobs queued again: 3.").wait_for()
     assert set(statuses().values()) == {Status.QUEUED}
 
 
 def test_a_long_action_goes_on_by_itself(guide, visit, monkeypatch):
     give_up("Gate", "Pond", "Fog")
     monkeypatch.setattr(actions.carry_out, "__defaults__", (None, 0.0))  # no time at all
-    monkeypatch.setattr(actions._ids, "__defaults__", (1,))
+    monkeypatch.setattr(queue, "CHUNK", 1)
     page = log_in(visit("/"), "operators")
     page.goto(f"{JOBS}?status__exact=failed")
 
@@ -81,7 +81,7 @@ def test_a_long_action_goes_on_by_itself(guide, visit, monkeypatch):
     page.get_by_role("button", name="Run").click()
     page.get_by_role("button", name="Requeue").click()
 
-    page.get_by_text("Jobs queued again: 3.").wait_for(timeout=PATIENCE)
+    page.get_by_text("Jobs queued again: 3.").wait_for()
     assert set(statuses().values()) == {Status.QUEUED}
 
 
@@ -92,12 +92,12 @@ def test_a_provider_is_paused_with_a_reason_and_resumed(guide, visit):
 
     page.get_by_label("reason").fill("out of blue")
     page.get_by_role("button", name="Pause").click()
-    page.get_by_text("painter is paused for every worker").wait_for(timeout=PATIENCE)
+    page.get_by_text("painter is paused for every worker").wait_for()
     assert Provider.objects.get().pause_reason == "out of blue"
     page.goto("/admin/")
     page.get_by_role("button", name="Resume painter").click()
 
-    page.get_by_text("painter is open again.").wait_for(timeout=PATIENCE)
+    page.get_by_text("painter is open again.").wait_for()
     assert not Provider.objects.get().paused
 
 
@@ -110,7 +110,7 @@ def test_a_running_job_that_is_canceled_makes_no_call_any_more(guide, visit, mon
 
     def wait_for_the_operator(*args, **kwargs):
         begun.set()
-        canceled.wait(20)
+        canceled.wait(90)
         return request_for(*args, **kwargs)
 
     monkeypatch.setattr(images, "request_for", wait_for_the_operator)
@@ -119,28 +119,20 @@ def test_a_running_job_that_is_canceled_makes_no_call_any_more(guide, visit, mon
     page = log_in(visit("/"), "operators")
     thread.start()
     try:
-        assert begun.wait(20)
+        assert begun.wait(90)
         page.goto(f"{JOBS}{job.id}/change/")
         page.get_by_role("button", name="Cancel", exact=True).click()
-        page.get_by_text("Jobs canceled: 1.").wait_for(timeout=PATIENCE)
+        page.get_by_text("Jobs canceled: 1.").wait_for()
         canceled.set()
         wait_until(lambda: not worker.held.runs)
     finally:
         canceled.set()
         worker.stop()
-        thread.join(timeout=30)
+        thread.join(timeout=90)
 
     assert statuses()["Gate"] == Status.CANCELED
     assert [each.outcome for each in Attempt.objects.all()] == ["canceled"]
     assert not Call.objects.exists()
-
-
-def wait_until(condition):
-    for _ in range(300):
-        if condition():
-            return
-        time.sleep(0.05)
-    raise AssertionError("It did not happen.")
 
 
 def test_a_viewer_sees_and_gets_no_button(guide, visit):
@@ -177,7 +169,7 @@ def test_the_dashboard_renews_itself_and_nothing_moves(guide, visit, monkeypatch
     new_worker("zephyr:1:2")  # below what is read
     SpotImageJob.objects.update(status="failed", finished_at=Now())  # above it, new lines
 
-    page.get_by_text("zephyr:1:2").wait_for(timeout=PATIENCE)
+    page.get_by_text("zephyr:1:2").wait_for()
     assert page.evaluate("window.same && window.number.textContent") == "3"
     assert page.evaluate("window.chart.isConnected")
     assert page.get_by_role("link", name="Failed picture jobs: 3").count() == 1
@@ -198,10 +190,10 @@ def test_no_button_becomes_another_under_the_finger(guide, visit):
 
     limits.find("another")  # before it: the rows below it move
     Provider.objects.filter(name="gemini").delete()
-    page.get_by_role("button", name="Pause another").wait_for(timeout=PATIENCE)
+    page.get_by_role("button", name="Pause another").wait_for()
     stayed = page.evaluate("window.first === document.activeElement && window.first.innerText")
     limits.pause("painter", "out of blue")
-    page.get_by_role("button", name="Resume painter").wait_for(timeout=PATIENCE)
+    page.get_by_role("button", name="Resume painter").wait_for()
 
     assert stayed.split() == ["Pause", "painter"]
     assert page.get_by_role("button", name="Pause gemini").count() == 0
@@ -219,14 +211,14 @@ def test_a_dashboard_that_is_not_renewed_says_so(guide, visit):
     page.route("**/admin/console/", lambda route: route.fulfill(status=204))
     page.evaluate(refresh)
     page.evaluate(refresh)
-    notice.wait_for(timeout=PATIENCE)
+    notice.wait_for()
     page.unroute("**/admin/console/")
     page.evaluate(refresh)
-    notice.wait_for(state="hidden", timeout=PATIENCE)
+    notice.wait_for(state="hidden")
     page.context.clear_cookies()  # logged out
     page.evaluate(refresh)
 
-    notice.wait_for(timeout=PATIENCE)
+    notice.wait_for()
 
 
 def test_a_provider_can_be_paused_on_a_phone(transactional_db, pictures, visit):
@@ -247,11 +239,11 @@ def test_the_filters_are_opened_and_closed_by_keyboard(guide, visit):
     button.focus()
     page.keyboard.press("Enter")
     sheet = page.locator("#changelist-filter")
-    sheet.wait_for(timeout=PATIENCE)
+    sheet.wait_for()
     page.wait_for_function("document.activeElement.closest('#changelist-filter')")
     page.keyboard.press("Escape")
 
-    sheet.wait_for(state="hidden", timeout=PATIENCE)
+    sheet.wait_for(state="hidden")
     page.wait_for_function("document.activeElement.classList.contains('tc-filters')")
 
 
@@ -272,7 +264,7 @@ def test_axe_finds_no_barrier_of_ours(transactional_db, pictures, visit, monkeyp
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
             page.goto(address)
-            page.wait_for_timeout(200)
+            page.evaluate("Promise.all(document.getAnimations().map(each => each.finished))")
             report = Axe().run(page, context=".tc-card").response
             found = [f"{address} {scheme}: {each['help']}" for each in report["violations"]]
             assert found == []

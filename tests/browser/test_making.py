@@ -7,7 +7,7 @@ from guides.models import Guide, SpotDetail
 from jobs.models import Provider
 from jobs.paid import limits
 from tests.browser.visitor import needs_chromium, sign_in
-from tests.guides.test_making import LINES
+from tests.guides.lines import LINES
 
 pytestmark = [needs_chromium, pytest.mark.django_db(transaction=True)]
 

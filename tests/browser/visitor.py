@@ -9,7 +9,14 @@ from django.contrib.auth.models import User
 from django.test import Client
 from playwright.sync_api import sync_playwright
 
+PATIENCE = 90_000  # ms; it only keeps a broken test from hanging
 CHROMIUM = shutil.which("chromium")
+WATCH_FOR_MOVES = """
+    window.moved = 0;
+    new PerformanceObserver(list => list.getEntries().forEach(entry => window.moved += entry.value))
+        .observe({type: "layout-shift", buffered: true});
+"""
+
 QUIET = [
     "--no-sandbox",  # CI runs as root
     "--disable-gpu",
@@ -40,6 +47,7 @@ class Visitor:
         self.site = site
         self.complaints = []
         self.context = chromium.new_context(base_url=site, locale=locale, **options)
+        self.context.set_default_timeout(PATIENCE)
         self.page = self.context.new_page()
         self.page.on("console", self._hear)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))

@@ -24,6 +24,11 @@ def tmp():
 
 
 @pytest.fixture
+def server(tmp):
+    return Server(tmp / "pg", durable=False)
+
+
+@pytest.fixture
 def checkout(tmp):
     """The project as it is just after cloning: no .env, no database."""
     for name in ["config", "guides", "jobs", "templates"]:

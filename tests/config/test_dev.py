@@ -1,5 +1,6 @@
 import fcntl
 import os
+import random
 import re
 import signal
 import socket
@@ -7,17 +8,21 @@ import subprocess
 import sys
 import time
 import urllib.request
+from contextlib import suppress
 
 import pytest
 
 from config.embedded.server import Server, binaries
 
-# Stands in for manage.py: `runworker` drains on SIGTERM, `crash` ends at once.
+# Stands in for manage.py: commands drain on SIGTERM, `wait` on the second; `crash` ends at once.
 MANAGE = """
 import signal, sys, time
 
 def drain(number, frame):
-    print("told to stop")
+    print("told to stop", flush=True)
+    if "wait" in sys.argv:
+        sys.argv.remove("wait")
+        return
     time.sleep(0.5)
     print("drained", end="")
     sys.exit()
@@ -26,7 +31,7 @@ signal.signal(signal.SIGTERM, drain)
 print("started", *sys.argv[1:])
 if "crash" in sys.argv:
     sys.exit(3)
-time.sleep(30)
+time.sleep(300)
 """
 
 SUPERVISE = """
@@ -63,7 +68,8 @@ def start(checkout):
     for process in started:
         if process.poll() is None:
             process.terminate()  # killed, it would leave its children
-            process.wait(timeout=60)
+            process.terminate()  # nothing need be finished
+            process.wait(timeout=90)
         process.stdout.close()
 
 
@@ -82,15 +88,18 @@ def supervise(checkout, start):
 
 @pytest.fixture
 def port():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
+    """One that no other program is given by chance before the test uses it."""
+    while True:
+        port = random.randrange(20_000, 32_000)
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 def test_every_line_says_whose_it_is(supervise):
     supervisor, lines = supervise(web=["runserver"], worker=["runworker"])
 
     supervisor.terminate()
-    output, _ = supervisor.communicate(timeout=20)
+    output, _ = supervisor.communicate(timeout=90)
 
     assert lines == ["web    | started runserver\n", "worker | started runworker\n"]
     assert output.splitlines()[0].startswith("Stopping ")
@@ -107,7 +116,7 @@ def test_a_signal_reaches_every_command_once_and_all_may_drain(supervise, number
     supervisor, _ = supervise(web=["runserver"], worker=["runworker"])
 
     supervisor.send_signal(number)
-    output, _ = supervisor.communicate(timeout=20)
+    output, _ = supervisor.communicate(timeout=90)
 
     assert output.count("told to stop") == output.count("drained") == 2
     assert supervisor.returncode == 0
@@ -116,7 +125,7 @@ def test_a_signal_reaches_every_command_once_and_all_may_drain(supervise, number
 def test_when_one_command_ends_the_others_end_too(supervise):
     supervisor, _ = supervise(web=["runserver"], worker=["crash"])
 
-    output, _ = supervisor.communicate(timeout=20)
+    output, _ = supervisor.communicate(timeout=90)
 
     assert "ended by itself: worker" in output
     assert output.count("drained") == 1
@@ -124,13 +133,13 @@ def test_when_one_command_ends_the_others_end_too(supervise):
 
 
 def test_a_second_signal_is_passed_on(supervise):
-    supervisor, _ = supervise(worker=["runworker"])
+    supervisor, _ = supervise(worker=["wait"])
     supervisor.send_signal(signal.SIGTERM)
     while "told to stop" not in supervisor.stdout.readline():
         pass
 
     supervisor.send_signal(signal.SIGTERM)
-    output, _ = supervisor.communicate(timeout=20)
+    output, _ = supervisor.communicate(timeout=90)
 
     assert "told to stop" in output
 
@@ -141,7 +150,7 @@ def test_commands_are_stopped_though_nobody_reads_any_more(supervise):
     supervisor.stdout.close()  # as when the terminal was closed
 
     supervisor.send_signal(signal.SIGHUP)
-    supervisor.wait(timeout=20)
+    supervisor.wait(timeout=90)
 
     assert len(children) == 2
     assert not [pid for pid in children if alive(pid)]
@@ -199,7 +208,7 @@ def test_a_new_clone_shows_a_picture_and_leaves_nothing_running(start, checkout,
     children = children_of(dev.pid)
     dev.send_signal(signal.SIGINT)
     dev.send_signal(signal.SIGINT)
-    last, _ = dev.communicate(timeout=60)
+    last, _ = dev.communicate(timeout=90)
 
     assert "Demo guides saved: 5.\n" in first
     assert re.search(r"Admin login: admin, password \S{16} ", first)

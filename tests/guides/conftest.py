@@ -1,7 +1,9 @@
 import pytest
 
 from guides import services
-from guides.models import Guide, SpotDetail
+from guides.models import Guide, SpotDetail, SpotImageJob
+from tests.guides.painting import paint
+from tests.guides.statuses import ADDRESS
 
 
 @pytest.fixture
@@ -12,6 +14,39 @@ def guide():
 @pytest.fixture
 def spot(guide):
     return SpotDetail.objects.create(guide=guide, spot_name="Kinkaku-ji", topic_tags=["temple"])
+
+
+@pytest.fixture
+def painted(pictures):
+    """A spot with two versions."""
+    save_guide("Gate")
+    paint("Gate")
+    services.request_new_pictures(SpotImageJob.objects.all(), by="mika")
+    paint("Gate")
+    return SpotDetail.objects.get()
+
+
+@pytest.fixture
+def ask(client):
+    def ask(**headers):
+        return client.get(ADDRESS, headers=headers)
+
+    return ask
+
+
+@pytest.fixture
+def opened(settings):
+    """The API, for those who know the token."""
+    settings.API_TOKEN = "a secret"
+
+
+@pytest.fixture
+def send(client, opened):
+    def send(body, token="a secret"):
+        headers = {"Authorization": f"Bearer {token}"}
+        return client.post("/api/guides/", body, content_type="application/json", headers=headers)
+
+    return send
 
 
 def save_guide(*names, plan_id="kyoto"):

@@ -11,9 +11,9 @@ from guides.models import ImageStatus, SpotImageJob
 from guides.styles import PictureStyle
 from jobs.paid.waiting import Reason
 from tests.guides.conftest import save_guide
+from tests.guides.history import have_worker, remember
 from tests.guides.painting import claim, give_up, paint
 from tests.guides.schema import API, faults
-from tests.guides.test_estimates import have_worker, remember
 
 pytestmark = pytest.mark.django_db
 

@@ -1,6 +1,5 @@
 """Seconds still expected: from what was measured, or not at all."""
 
-import uuid
 from datetime import timedelta
 
 import pytest
@@ -9,31 +8,13 @@ from django.db.models.functions import Now
 from guides import estimates
 from guides.models import SpotImageJob
 from guides.status import GuideStatus, time_left
-from jobs.models import Attempt, Provider, Worker
+from jobs.models import Provider
 from jobs.paid import limits
 from tests.guides.conftest import save_guide
+from tests.guides.history import have_worker, remember
 from tests.guides.painting import claim
 
 pytestmark = pytest.mark.django_db
-
-
-def remember(count, seconds=10, ago=timedelta(0), **facts):
-    """So many pictures were made lately, each in so many seconds."""
-    for _ in range(count):
-        Attempt.objects.create(
-            **{"kind": "guides.SpotImageJob", "outcome": "succeeded", "worker": "w"} | facts,
-            job_id=uuid.uuid4(),
-            epoch=1,
-            started_at=Now() - ago - timedelta(seconds=seconds),
-            ended_at=Now() - ago,
-        )
-
-
-def have_worker(slots=2, running=0, lease=60, **facts):
-    expiry = Now() + timedelta(seconds=lease)
-    Worker.objects.create(
-        name="w", slots=slots, running=running, lease_expires_at=expiry, version="1", **facts
-    )
 
 
 def test_a_picture_that_is_next_takes_as_long_as_the_last_ones_did():
@@ -86,11 +67,11 @@ def test_without_a_worker_nothing_is_promised(facts):
 def test_what_is_being_painted_needs_only_the_rest():
     save_guide("Gate")
     claim(["Gate"])
-    SpotImageJob.objects.update(locked_at=Now() - timedelta(seconds=6))
-    remember(3, seconds=10)
+    SpotImageJob.objects.update(locked_at=Now() - timedelta(seconds=600))
+    remember(3, seconds=1000)
     have_worker()
 
-    assert GuideStatus("kyoto").seconds == pytest.approx(4, abs=2)
+    assert 300 < GuideStatus("kyoto").seconds <= 400  # less, the later it is asked
 
 
 def test_what_takes_unusually_long_is_not_guessed_at():
@@ -105,15 +86,15 @@ def test_what_takes_unusually_long_is_not_guessed_at():
 
 def test_a_retry_is_expected_after_its_wait():
     save_guide("Gate")
-    SpotImageJob.objects.update(run_after=Now() + timedelta(minutes=5))
-    remember(3, seconds=10)
+    SpotImageJob.objects.update(run_after=Now() + timedelta(hours=1))
+    remember(3, seconds=600)
     have_worker()
 
-    assert GuideStatus("kyoto").seconds == pytest.approx(310, abs=2)
+    assert 4100 < GuideStatus("kyoto").seconds <= 4200
 
 
 def wait_until_later(**spot):
-    SpotImageJob.objects.filter(**spot).update(run_after=Now() + timedelta(seconds=5))
+    SpotImageJob.objects.filter(**spot).update(run_after=Now() + timedelta(seconds=100))
 
 
 @pytest.mark.parametrize("all_later", [False, True])
@@ -214,9 +195,9 @@ def test_a_pause_with_an_end_is_waited_for():
     save_guide("Gate")
     remember(3, seconds=10)
     have_worker()
-    limit(paused_until=Now() + timedelta(minutes=5))
+    limit(paused_until=Now() + timedelta(hours=1))
 
-    assert GuideStatus("kyoto").seconds == pytest.approx(310, abs=2)
+    assert 3500 < GuideStatus("kyoto").seconds <= 3611
 
 
 def test_a_pause_without_an_end_is_said_and_not_guessed_at():

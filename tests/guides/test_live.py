@@ -6,8 +6,8 @@ import pytest
 
 from guides.models import SpotDetail
 from tests.guides.conftest import save_guide
-from tests.guides.test_estimates import have_worker, remember
-from tests.guides.test_pages import OURS, change, poll_address
+from tests.guides.history import have_worker, remember
+from tests.guides.pages import OURS, change, poll_address
 
 pytestmark = pytest.mark.django_db
 

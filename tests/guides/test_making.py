@@ -1,8 +1,6 @@
 """/guides/new/: staff type a guide, and nothing typed is lost."""
 
-import json
 import re
-from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
@@ -14,11 +12,9 @@ from guides.forms import read_line
 from guides.models import Guide, SpotDetail, SpotImageJob
 from jobs.models import Provider
 from jobs.paid import limits
+from tests.guides.lines import LINES
 
 pytestmark = pytest.mark.django_db
-
-# Lines, and the name and description they are; the browser's script is held to the same.
-LINES = json.loads((Path(__file__).parent / "lines.json").read_text())
 
 
 def author(name="author"):

@@ -5,35 +5,20 @@ from datetime import timedelta
 import pytest
 from django.db.models.functions import Now
 
-from guides.models import SpotDetail, SpotImageJob
+from guides.models import SpotImageJob
 from jobs import queue
 from jobs.models import Provider, Status
 from jobs.paid import limits
 from jobs.queue import outcomes
 from tests.guides.conftest import save_guide
 from tests.guides.painting import claim, give_up
+from tests.guides.statuses import ADDRESS, HASH, show
 
 pytestmark = pytest.mark.django_db
-
-HASH = "ab" * 32
-ADDRESS = "/api/guides/kyoto/status/"
-
-
-@pytest.fixture
-def ask(client):
-    def ask(**headers):
-        return client.get(ADDRESS, headers=headers)
-
-    return ask
 
 
 def spots_of(answer):
     return {spot["name"]: spot for spot in answer.json()["spots"]}
-
-
-def show(name, image_url=f"/pictures/{HASH}/1024.webp"):
-    SpotDetail.objects.filter(spot_name=name).update(image_url=image_url, image_status="succeeded")
-    SpotImageJob.objects.filter(spot_name=name).update(status="succeeded", finished_at=Now())
 
 
 def test_it_counts_the_pictures(ask):
@@ -180,80 +165,6 @@ def test_nobody_elses_page_may_read_it(ask):
 
     assert answer.headers["Content-Type"] == "application/json"
     assert not [name for name in answer.headers if name.startswith("Access-Control")]
-
-
-# The same again
-
-
-def test_what_has_not_changed_is_not_sent_again(ask):
-    save_guide("Gate")
-    etag = ask().headers["ETag"]
-
-    answer = ask(If_None_Match=etag)
-
-    assert (answer.status_code, answer.content) == (304, b"")
-    assert answer.headers["ETag"] == etag
-    assert etag.startswith('W/"')
-
-
-def test_an_etag_counts_without_its_weakness_and_in_a_list(ask):
-    save_guide("Gate")
-    etag = ask().headers["ETag"]
-
-    assert ask(If_None_Match=etag.removeprefix("W/")).status_code == 304
-    assert ask(If_None_Match=f'"another", {etag}').status_code == 304
-    assert ask(If_None_Match="*").status_code == 304
-    assert ask(If_None_Match='"another"').status_code == 200
-
-
-@pytest.mark.parametrize(
-    "header", [{"If_Match": '"another"'}, {"If_Unmodified_Since": "Mon, 01 Jan 2001 00:00:00 GMT"}]
-)
-def test_conditions_for_those_who_write_are_no_conditions_here(ask, header):
-    save_guide("Gate")
-
-    assert ask(**header).status_code == 200
-
-
-def test_position_alone_is_no_change(ask):
-    save_guide("First", plan_id="other")
-    save_guide("Gate")
-    etag = ask().headers["ETag"]
-
-    show("First")
-
-    assert ask(If_None_Match=etag).status_code == 304
-
-
-def pause():
-    limits.pause("painter", "lunch")
-
-
-def claim_gate():
-    claim(["Gate"])
-
-
-def put_gate_off():
-    SpotImageJob.objects.update(run_after=Now() + timedelta(hours=1))
-
-
-@pytest.mark.parametrize("change", [lambda: show("Gate"), claim_gate, put_gate_off, pause])
-def test_a_state_an_address_or_a_reason_is_a_change(ask, change):
-    save_guide("Gate")
-    etag = ask().headers["ETag"]
-
-    change()
-
-    assert ask(If_None_Match=etag).status_code == 200
-
-
-def test_each_language_has_its_own(ask):
-    save_guide("Gate")
-
-    english, japanese = ask(Accept_Language="en"), ask(Accept_Language="ja")
-
-    assert english.headers["ETag"] != japanese.headers["ETag"]
-    assert "Accept-Language" in japanese.headers["Vary"]
 
 
 # What it costs

@@ -6,7 +6,7 @@ from django.db import connection
 from django.db.models.functions import Now
 
 from jobs import queue
-from jobs.models import Outcome
+from jobs.models import Outcome, Worker
 from jobs.queue import outcomes
 from jobs.queue.outcomes import End
 from tests.testapp.models import Chore
@@ -47,6 +47,14 @@ def slow_worker():
 @pytest.fixture
 def chore():
     return new_chore("sweep")
+
+
+@pytest.fixture
+def alive():
+    """A worker, so that not having one is not what the test finds."""
+    return Worker.objects.create(
+        name="w", slots=1, version="1", lease_expires_at=Now() + timedelta(hours=1)
+    )
 
 
 def new_chore(name, **columns):

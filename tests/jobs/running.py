@@ -1,7 +1,6 @@
-"""A worker's loop in a thread of this process, and how to wait for what it does."""
+"""A worker's loop in a thread of this process."""
 
 import threading
-import time
 
 from django.db import connection
 
@@ -25,10 +24,3 @@ class running:
         self.loop.stop()
         self.thread.join(timeout=60)
         assert not self.thread.is_alive()
-
-
-def wait_until(condition, seconds=60):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)

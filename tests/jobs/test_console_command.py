@@ -15,7 +15,7 @@ from jobs.console import actions, counting
 from jobs.errors import PermanentError
 from jobs.models import Provider, Status, Worker, uuid7
 from jobs.paid import limits
-from tests.jobs.test_console_actions import in_state, statuses
+from tests.jobs.console import in_state, statuses
 from tests.testapp.models import Chore
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -13,7 +13,7 @@ from django.urls import reverse
 from jobs.admin.filters import smallest_id
 from jobs.models import Call, Provider, Status, Worker, uuid7
 from tests.jobs.conftest import new_chore
-from tests.jobs.test_console_actions import in_state
+from tests.jobs.console import in_state
 from tests.testapp.models import Chore
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.contrib import admin
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import User
 from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils import timezone
@@ -16,23 +16,10 @@ from jobs.console import audit
 from jobs.models import Attempt, Call, Outcome, Provider, Status, Worker
 from jobs.paid import limits
 from tests.jobs.conftest import new_chore
+from tests.jobs.console import EVIL
 from tests.testapp.models import Chore
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'><b>"
-
-
-@pytest.fixture
-def viewer(client):
-    return log_in(client, "viewers")
-
-
-def log_in(client, group):
-    user = User.objects.create_user(group, is_staff=True)
-    user.groups.add(Group.objects.get(name=group))
-    client.force_login(user)
-    return client
 
 
 def fill(text):
@@ -144,18 +131,6 @@ def test_the_page_of_a_job_tells_its_whole_story(admin_client):
     shown = page.text
     for part in ("tc-timeline", "Traceback", "5 ms", "tc-call-unknown", "Requeue first in line"):
         assert part in shown, part
-
-
-def test_the_operators_group_can_be_narrowed_and_stays_so(client):
-    from django.core.management import call_command
-
-    group = Group.objects.get(name="operators")
-    group.permissions.remove(group.permissions.get(codename="delete_chore"))
-
-    call_command("migrate", verbosity=0)
-
-    assert not group.permissions.filter(codename="delete_chore").exists()
-    assert group.permissions.filter(codename="change_chore").exists()
 
 
 CHORES = "/admin/testapp/chore/"

@@ -10,10 +10,8 @@ from django.db import OperationalError
 from django.db.models.functions import Now
 from django.urls import reverse
 
-from jobs.errors import OutcomeUnknown
-from jobs.models import Call, Provider, Worker
-from jobs.paid import ledger, limits
-from tests.jobs.test_console_pages import log_in
+from jobs.models import Provider
+from jobs.paid import limits
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -28,16 +26,6 @@ MONEY = {"price": "0", "daily_budget": ""}
 @pytest.fixture
 def provider():
     return limits.find(NAME)
-
-
-@pytest.fixture
-def operator(client):
-    return log_in(client, "operators")
-
-
-@pytest.fixture
-def viewer(client):
-    return log_in(client, "viewers")
 
 
 def row():
@@ -196,108 +184,3 @@ def test_nonsense_is_explained_and_not_saved(operator, provider, nonsense):
 
     assert page.status_code == 200
     assert (row().burst, row().timeout) == (5, 25)
-
-
-# Workers
-
-
-def new_worker(name="host:1:abc"):
-    return Worker.objects.create(
-        name=name, slots=4, version="1", lease_expires_at=Now() + timedelta(hours=1)
-    )
-
-
-def drain(client, worker):
-    url = reverse("admin:jobs_worker_changelist")
-    return client.post(url, {"action": "drain", "_selected_action": worker.pk}, follow=True)
-
-
-def test_an_operator_asks_one_worker_to_stop(operator):
-    worker, other = new_worker(), new_worker("host:2:def")
-
-    page = drain(operator, worker)
-
-    worker.refresh_from_db()
-    other.refresh_from_db()
-    assert (worker.asked_to_stop, other.asked_to_stop) == (True, False)
-    assert "Workers asked to stop: 1." in page.text
-    assert LogEntry.objects.get().object_id == worker.pk
-
-
-def test_a_viewer_stops_no_worker(viewer):
-    worker = new_worker()
-
-    drain(viewer, worker)
-
-    worker.refresh_from_db()
-    assert not worker.asked_to_stop
-
-
-# Calls
-
-
-def new_call(**columns):
-    from jobs.models import uuid7
-
-    id = uuid7()
-    return Call.objects.create(
-        provider=NAME, job_id=id, epoch=1, key=id.hex, number=1, deadline=Now(), **columns
-    )
-
-
-def seen(client, call):
-    url = reverse("admin:jobs_call_changelist")
-    client.post(url, {"action": "mark_seen", "_selected_action": call.pk})
-    call.refresh_from_db()
-    return call.seen
-
-
-def test_an_unknown_call_that_a_person_has_seen_is_no_news(operator):
-    call, _ = new_call(state="unknown"), new_call(state="stored")
-    url = reverse("admin:jobs_call_changelist")
-    assert [row.pk for row in operator.get(url, {"seen": "no"}).context["cl"].result_list] == [
-        call.pk
-    ]
-
-    assert seen(operator, call)
-
-    assert not operator.get(url, {"seen": "no"}).context["cl"].result_list
-
-
-def test_who_has_looked_into_a_call_has_not_allowed_another(operator, settings):
-    settings.UNKNOWN_REPEATS = 0
-    call = new_call(state="unknown")
-
-    assert seen(operator, call)
-
-    assert not call.excused
-    with pytest.raises(OutcomeUnknown):
-        ledger.refuse_after_too_many(call.key)
-
-
-def test_who_requeues_the_job_has_seen_its_calls(db):
-    call = new_call(state="unknown")
-
-    ledger.excuse([call.job_id])
-
-    call.refresh_from_db()
-    assert (call.excused, call.seen) == (True, True)
-
-
-@pytest.mark.parametrize(("seconds", "marked"), [(60.0, 5), (-1.0, 0)])
-def test_many_calls_are_marked_in_pieces_and_counted(operator, monkeypatch, seconds, marked):
-    monkeypatch.setattr("jobs.queue.CHUNK", 2)
-    monkeypatch.setattr("jobs.console.actions.SECONDS", seconds)
-    calls = [new_call(state="unknown") for _ in range(5)]
-    url = reverse("admin:jobs_call_changelist")
-
-    data = {"action": "mark_seen", "_selected_action": calls[0].pk, "select_across": "1"}
-    page = operator.post(url, data, follow=True).text
-
-    assert f"Calls marked as seen: {marked}." in page
-    assert Call.objects.filter(seen=True).count() == LogEntry.objects.count() == marked
-    assert ("not marked yet: 5." in page) == (marked == 0)
-
-
-def test_a_viewer_has_not_looked_into_it(viewer):
-    assert not seen(viewer, new_call(state="unknown"))

@@ -14,7 +14,8 @@ from jobs.worker.alone import Reservation
 from jobs.worker.loop import Loop
 from jobs.worker.options import Options
 from tests.jobs.conftest import make_due, new_chore
-from tests.jobs.running import running, wait_until
+from tests.jobs.processes import wait_until
+from tests.jobs.running import running
 from tests.testapp.models import Chore, NoopJob, Potter, Shelf
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -5,16 +5,16 @@ from django.urls import reverse
 
 from jobs.models import Worker
 from tests.jobs import processes
-from tests.jobs.processes import count_processing, enqueue_chores, statuses, wait_until
+from tests.jobs.processes import count_begun, enqueue_chores, statuses, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 start = processes.start
 
 
 def test_it_finishes_what_it_runs_claims_nothing_more_and_ends(start, admin_client):
-    worker = start(slots=2)
-    enqueue_chores(2, seconds=1.0)
-    wait_until(lambda: worker.is_listed and count_processing() == 2)
+    worker = start(slots=2, gate=True)
+    enqueue_chores(2, script="sign")
+    wait_until(lambda: worker.is_listed and count_begun() == 2)
     name = Worker.objects.get().name
 
     admin_client.post(
@@ -22,6 +22,7 @@ def test_it_finishes_what_it_runs_claims_nothing_more_and_ends(start, admin_clie
     )
     wait_until(lambda: "has asked this worker to stop" in worker.log)
     enqueue_chores(1)
+    worker.open_gate()
 
     assert worker.exit_code() == 0
     assert statuses() == {"succeeded": 2, "queued": 1}

@@ -1,13 +1,12 @@
 """Limits hold for a fleet of real worker processes, by the shop's own books."""
 
-import time
 from collections import Counter
 from decimal import Decimal
 
 import pytest
 
 from jobs import queue
-from jobs.models import Attempt, Status
+from jobs.models import Attempt, Call, Status
 from tests.jobs.orders import SHOP, open_shop, shop
 from tests.jobs.processes import start, wait_until
 from tests.testapp.models import Order
@@ -15,7 +14,7 @@ from tests.testapp.models import Order
 __all__ = ["start"]  # a fixture
 pytestmark = [pytest.mark.postgres, pytest.mark.usefixtures("answers")]
 
-FLEET = 8
+FLEET = 4
 
 
 @pytest.fixture
@@ -25,24 +24,20 @@ def answers(tmp_path, monkeypatch):
 
 @pytest.fixture
 def books(tmp_path, monkeypatch):
-    """What the shop has sold: (moment, name) each."""
+    """The names of what the shop has sold."""
     ledger = tmp_path / "ledger"
     ledger.touch()
     monkeypatch.setenv("LEDGER", str(ledger))
 
-    def read():
-        lines = [line.split(" ", 1) for line in ledger.read_text().splitlines()]
-        return sorted((float(when), name) for when, name in lines)
-
-    return read
+    return lambda: ledger.read_text().splitlines()
 
 
 def order_many(count, seconds=0.0):
     queue.enqueue(Order(name=f"order {number}", seconds=seconds) for number in range(count))
 
 
-def start_fleet(start, size=FLEET):
-    return [start("--jobs=testapp.Order", slots=4, lease=10) for _ in range(size)]
+def start_fleet(start, **how):
+    return [start("--jobs=testapp.Order", slots=4, **how) for _ in range(FLEET)]
 
 
 def count(status):
@@ -54,30 +49,30 @@ def test_no_window_has_more_calls_than_the_limit_and_the_burst(start, books):
     open_shop(requests_per_minute=rate, burst=burst)
     order_many(50)
 
-    start_fleet(start, size=4)
-    wait_until(lambda: count(Status.SUCCEEDED) == 50, within=60)
+    start_fleet(start)
+    wait_until(lambda: count(Status.SUCCEEDED) == 50)
 
-    moments = [when for when, _ in books()]
+    # When each was allowed; how long it then took to the shop's door is up to the machine.
+    moments = list(Call.objects.order_by("started_at").values_list("started_at", flat=True))
     for first, start_of_window in enumerate(moments):
         for last in range(first, len(moments)):
-            seconds = moments[last] - start_of_window
-            # One more: between its token and the shop's door a call may be late.
-            assert last - first + 1 <= burst + seconds * rate / 60 + 1
+            seconds = (moments[last] - start_of_window).total_seconds()
+            assert last - first + 1 <= burst + seconds * rate / 60 + 0.001
     assert len(moments) == 50
+    assert set(Counter(books()).values()) == {1}
 
 
 def test_a_budget_for_ten_buys_exactly_ten_and_fails_nobody(start, books):
     open_shop(price=Decimal("0.04"), daily_budget=Decimal("0.40"))
     order_many(100)
 
-    start_fleet(start)
-    wait_until(lambda: count(Status.SUCCEEDED) == 10, within=60)
-    late = start_fleet(start, size=1)
-    wait_until(lambda: late[0].is_listed)
-    time.sleep(2)  # they all look several times
-    late[0].terminate()
+    fleet = start_fleet(start)
+    wait_until(lambda: count(Status.SUCCEEDED) == 10 and all(each.is_listed for each in fleet))
+    for worker in fleet:
+        worker.terminate()
+    assert [worker.exit_code() for worker in fleet] == [0] * FLEET
+    assert start("--jobs=testapp.Order", "--drain").exit_code() == 0  # it finds nothing to do
 
-    assert late[0].exit_code() == 0
     assert len(books()) == 10
     assert (count(Status.QUEUED), count(Status.FAILED)) == (90, 0)
     assert Order.objects.filter(attempts__gt=0).count() == 0
@@ -86,18 +81,16 @@ def test_a_budget_for_ten_buys_exactly_ten_and_fails_nobody(start, books):
 
 def test_never_more_are_processing_than_max_running(start, books):
     open_shop(max_running=3)
-    order_many(30, seconds=0.2)
-    seen = Counter()
+    order_many(20, seconds=0.1)
 
-    start_fleet(start, size=4)
+    fleet = start_fleet(start, gate=True)
+    wait_until(lambda: len(books()) == 3 and all(worker.is_listed for worker in fleet))
+    assert count(Status.PROCESSING) == 3
+    for worker in fleet:
+        worker.open_gate()
+    wait_until(lambda: count(Status.SUCCEEDED) == 20)
 
-    def all_sold():
-        seen[count(Status.PROCESSING)] += 1
-        return count(Status.SUCCEEDED) == 30
-
-    wait_until(all_sold, within=60)
-    assert max(seen) == 3
-    assert claims_at_once() <= 3
+    assert claims_at_once() == 3
 
 
 def claims_at_once():
@@ -116,10 +109,10 @@ def test_a_drained_worker_waits_for_tokens_but_not_for_a_pause(start, books):
     open_shop(requests_per_minute=60, burst=1)
     order_many(3)
 
-    assert start("--jobs=testapp.Order", "--drain").exit_code(30) == 0
+    assert start("--jobs=testapp.Order", "--drain").exit_code() == 0
     assert count(Status.SUCCEEDED) == 3
 
     type(shop()).objects.filter(name=SHOP).update(paused=True)
     queue.enqueue([Order(name="late")])
-    assert start("--jobs=testapp.Order", "--drain").exit_code(30) == 0
+    assert start("--jobs=testapp.Order", "--drain").exit_code() == 0
     assert count(Status.QUEUED) == 1

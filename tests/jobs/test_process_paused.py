@@ -6,8 +6,8 @@ from django.db import connection, transaction
 from jobs.models import Status
 from tests.jobs import processes
 from tests.jobs.processes import (
-    LEASE,
-    all_ended_in_time,
+    SHORT,
+    all_ended,
     assert_each_done_once,
     count_begun,
     enqueue_chores,
@@ -21,21 +21,23 @@ start = processes.start
 
 
 def test_a_worker_paused_past_its_lease_writes_nothing_and_lives_on(start):
-    [id] = enqueue_chores(1, seconds=3, script="sign")
-    slow = start()
+    [id] = enqueue_chores(1, script="sign")
+    slow = start(lease=SHORT, gate=True)
     wait_until(count_begun)
     slow.pause()
-    quick = start()
+    slow.open_gate()
+    quick = start(gate=True)
     wait_until(quick.jobs.exists)
 
-    slow.resume()  # its run is long over: it has a result for a job that another holds
+    slow.resume()  # it has a result now, for a job that another holds
     wait_until(lambda: "the claim was gone: dropped" in slow.log)
     job = Chore.objects.get()
     assert job.status == Status.PROCESSING
     assert quick.jobs.exists()
     assert not Effect.objects.exists()
 
-    wait_until(all_ended_in_time)
+    quick.open_gate()
+    wait_until(all_ended)
     assert_each_done_once([id])
     assert outcomes_of(id) == ["lost", "succeeded"]
     assert Effect.objects.get().result == str(quick.process.pid)
@@ -43,19 +45,20 @@ def test_a_worker_paused_past_its_lease_writes_nothing_and_lives_on(start):
 
     quick.kill()
     [later] = enqueue_chores(1, script="sign")
-    wait_until(all_ended_in_time)
+    wait_until(all_ended)
     assert Effect.objects.get(job_id=later).result == str(slow.process.pid)
     assert not slow.has_ended
 
 
 def test_a_worker_paused_while_another_finished_its_job_writes_nothing(start):
-    [id] = enqueue_chores(1, seconds=1, script="sign")
-    slow = start()
+    [id] = enqueue_chores(1, script="sign")
+    slow = start(lease=SHORT, gate=True)
     wait_until(count_begun)
     slow.pause()
     quick = start()
-    wait_until(all_ended_in_time)
+    wait_until(all_ended)
 
+    slow.open_gate()
     slow.resume()
     wait_until(lambda: "the claim was gone: dropped" in slow.log)
 
@@ -65,26 +68,34 @@ def test_a_worker_paused_while_another_finished_its_job_writes_nothing(start):
 
 @pytest.mark.postgres
 def test_a_worker_paused_while_it_waits_for_the_database_lives_on(start):
-    worker = start()
+    worker = start(lease=SHORT)
     wait_until(lambda: worker.is_listed)
 
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("LOCK TABLE job_workers")
-        wait_until(lambda: count_waiting_for_a_lock() == 2)
-        worker.pause()
-        time.sleep(LEASE * 1.5)
+        wait_until(lambda: is_paused_while_it_waits(worker))
+        time.sleep(SHORT * 1.5)
     worker.resume()
 
     ids = enqueue_chores(1)
-    wait_until(all_ended_in_time)
+    wait_until(all_ended)
     assert_each_done_once(ids)
     assert not worker.has_ended
 
 
-def count_waiting_for_a_lock():
+def is_paused_while_it_waits(worker):
+    if is_waiting_for_a_lock():
+        worker.pause()
+        if is_waiting_for_a_lock():
+            return True
+        worker.resume()  # it waits for a moment only, then tries again
+    return False
+
+
+def is_waiting_for_a_lock():
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT count(*) FROM pg_stat_activity"
+            "SELECT count(*) > 0 FROM pg_stat_activity"
             " WHERE datname = current_database() AND wait_event_type = 'Lock'"
         )
         return cursor.fetchone()[0]

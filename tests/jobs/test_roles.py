@@ -6,7 +6,7 @@ from django.core.management import call_command
 
 from jobs.console.groups import OPERATORS, VIEWERS
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 def migrate():

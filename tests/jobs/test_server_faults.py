@@ -15,7 +15,8 @@ from jobs.worker.loop import Loop
 from jobs.worker.options import Options
 from tests.jobs.conftest import new_chore
 from tests.jobs.orders import run_of
-from tests.jobs.running import running, wait_until
+from tests.jobs.processes import wait_until
+from tests.jobs.running import running
 from tests.testapp.models import Chore, Hooked
 
 pytestmark = pytest.mark.django_db(transaction=True)

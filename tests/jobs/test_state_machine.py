@@ -74,6 +74,7 @@ anybody = st.sampled_from(["ann", "bob", "cyd"])
 busy = st.runner().flatmap(lambda self: st.sampled_from(self.busy_workers()))
 
 
+@pytest.mark.search
 @pytest.mark.timeout(600)  # for Hypothesis to find the shortest example, should it fail
 def test_every_job_ends_and_nothing_is_written_twice(transactional_db, monkeypatch, caplog):
     caplog.set_level("CRITICAL", logger="jobs")  # hooks raise all the time
@@ -83,7 +84,7 @@ def test_every_job_ends_and_nothing_is_written_twice(transactional_db, monkeypat
     run_state_machine_as_test(
         Queue,
         settings=settings(
-            max_examples=50,
+            max_examples=settings().max_examples // 5,
             stateful_step_count=30,
             deadline=None,
             derandomize=False,

@@ -13,7 +13,8 @@ from jobs.worker.loop import Loop
 from jobs.worker.options import Options
 from jobs.worker.stopping import Stopping
 from tests.jobs.orders import open_shop
-from tests.jobs.running import running, wait_until
+from tests.jobs.processes import wait_until
+from tests.jobs.running import running
 from tests.testapp.models import Order
 
 

@@ -18,7 +18,8 @@ from jobs.worker.loop import Loop
 from jobs.worker.options import Options
 from tests.jobs.conftest import expire_lease, new_chore
 from tests.jobs.orders import open_shop, order
-from tests.jobs.running import running, wait_until
+from tests.jobs.processes import wait_until
+from tests.jobs.running import running
 from tests.jobs.unreadable import Unreadable
 from tests.testapp.models import Chore, Effect, Hooked, NoopJob, Order
 

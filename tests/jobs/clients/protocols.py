@@ -86,7 +86,7 @@ class Service(ThreadingHTTPServer):
         """The prompts whose pictures are on the bill."""
         return [entry.prompt for entry in self.ledger if entry.paid]
 
-    def wait_for(self, requests: int, seconds: float = 20) -> None:
+    def wait_for(self, requests: int, seconds: float = 90) -> None:
         """Wait until so many requests have arrived, answered or not."""
         with self.books:
             assert self.books.wait_for(lambda: len(self.entries) >= requests, seconds)

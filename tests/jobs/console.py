@@ -1,0 +1,61 @@
+"""People of the console, and jobs in any state for them to look at."""
+
+from django.contrib.auth.models import Group, User
+from django.db.models.functions import Now
+from django.urls import reverse
+
+from jobs.models import ENDED, Status
+from tests.jobs.conftest import new_chore
+from tests.testapp.models import Chore
+
+EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'><b>"
+
+
+def log_in(client, group):
+    user = User.objects.create_user(group, is_staff=True)
+    user.groups.add(Group.objects.get(name=group))
+    client.force_login(user)
+    return client
+
+
+def in_state(status, *names):
+    """Jobs that have got there, one way or another."""
+    held = {"locked_at": Now(), "locked_by": "me", "lease_expires_at": Now()}
+    columns = held if status == Status.PROCESSING else {}
+    finished_at = Now() if status in ENDED else None
+    jobs = [new_chore(name) for name in names]
+    Chore.objects.with_ids([job.id for job in jobs]).update(
+        status=status, finished_at=finished_at, **columns
+    )
+    return jobs
+
+
+def statuses():
+    return dict(Chore.objects.values_list("name", "status"))
+
+
+LIST = reverse("admin:testapp_chore_changelist")
+
+
+def press(client, action, job):
+    url = reverse("admin:testapp_chore_act", args=[job.id, action])
+    return client.post(url, follow=True)
+
+
+def choose(client, action, *jobs, query="", **more):
+    data = {"action": action, "_selected_action": [job.id for job in jobs], **more}
+    return client.post(LIST + query, data, follow=True)
+
+
+def confirm(client, page, action, query=""):
+    """Press the button of a preview, or of a page that goes on."""
+    carried = {}
+    for name, value in page.context["hidden"]:
+        carried.setdefault(name, []).append(value)
+    assert carried["action"] == [action]
+    return client.post(LIST + query, carried, follow=True)
+
+
+def do_to_many(client, action, *jobs, query="", **more):
+    page = choose(client, action, *jobs, query=query, **more)
+    return confirm(client, page, action, query=query)

@@ -1,0 +1,109 @@
+"""Databases that can be broken, for real worker processes to meet."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from django.db import connection, connections
+
+from config.embedded.server import NAME, PORT, USER, Server
+from tests.jobs.processes import ROOT, environment, wait_until
+
+
+@pytest.fixture
+def cluster(transactional_db):
+    """A durable PostgreSQL of the test's own, which this process uses as its database.
+
+    To be named before `start`, so that it ends after the workers.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="tabie-"))
+    folder.chmod(0o755)
+    server = Server(folder / "pg", durable=True)
+    usual = connections["default"]
+    try:
+        server.start()
+        own = {"HOST": str(server.sockets), "PORT": PORT, "USER": USER, "NAME": NAME}
+        connections["default"] = type(usual)(usual.settings_dict | own, "default")
+        migrate()
+        yield server
+    finally:
+        connections["default"].close()
+        connections["default"] = usual
+        server.stop()
+        shutil.rmtree(folder)
+
+
+def migrate():
+    subprocess.run(
+        [sys.executable, "manage.py", "migrate", "--run-syncdb", "--verbosity=0"],
+        cwd=ROOT,
+        env=os.environ | environment(),
+        check=True,
+    )
+
+
+def crash(server):
+    """End a PostgreSQL as `pg_ctl stop -m immediate` does."""
+    os.kill(server.pid(), signal.SIGQUIT)
+    wait_until(lambda: server.pid() is None)
+    connection.close()
+
+
+class Proxy:
+    """A way to PostgreSQL over TCP that can go silent without closing a connection."""
+
+    def __init__(self):
+        self.is_silent = False
+        self.sockets = []
+        self.door = socket.create_server(("127.0.0.1", 0))
+        self.sockets.append(self.door)
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    @property
+    def url(self):
+        port = self.door.getsockname()[1]
+        return f"postgresql://127.0.0.1:{port}/{connection.settings_dict['NAME']}"
+
+    def accept(self):
+        to = connections.settings["default"]
+        with suppress(OSError):
+            while True:
+                client, _ = self.door.accept()
+                if to["HOST"].startswith("/"):
+                    server = socket.socket(socket.AF_UNIX)
+                    server.connect(f"{to['HOST']}/.s.PGSQL.{to['PORT'] or 5432}")
+                else:
+                    server = socket.create_connection((to["HOST"], to["PORT"] or 5432))
+                self.sockets += [client, server]
+                for pair in [(client, server), (server, client)]:
+                    threading.Thread(target=self.pass_on, args=pair, daemon=True).start()
+
+    def pass_on(self, source, target):
+        with suppress(OSError):
+            while data := source.recv(65536):
+                if self.is_silent:
+                    return
+                target.sendall(data)
+            if not self.is_silent:
+                target.shutdown(socket.SHUT_RDWR)
+
+    def close(self):
+        for each in self.sockets:
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+            each.close()
+
+
+@pytest.fixture
+def proxy(transactional_db):
+    proxy = Proxy()
+    yield proxy
+    proxy.close()
