@@ -8,15 +8,17 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from typing import TypeVar
 
 from django.db import Error, connection
 
 from jobs.db import sessions
 from jobs.db.text import clean
 from jobs.errors import LeaseLost
-from jobs.models import Job, Status
+from jobs.models import Job, JobQuerySet, Status
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 WRITE_PROGRESS_EVERY = 0.3  # seconds
 LONGEST_WRITE = timedelta(seconds=90)  # of a storage or a database that hangs
@@ -87,14 +89,24 @@ class Run:
         if time.monotonic() - confirmed_at > self._pulse.lease * 2 / 3:
             raise LeaseLost("No beat was confirmed lately: the claim may be gone.")
 
-    def insist(self, write: Callable[[], object], until: float, *faults: type[Exception]) -> None:
+    def held(self) -> JobQuerySet:
+        """The job's row, while this claim holds it. After a failover that lost commits, an epoch
+        may be given out twice, but no worker's name.
+        """
+        return type(self.job).objects.filter(
+            id=self.job.id,
+            epoch=self.epoch,
+            locked_by=self.job.locked_by,
+            status=Status.PROCESSING,
+        )
+
+    def insist(self, write: Callable[[], T], until: float, *faults: type[Exception]) -> T:
         """Repeat a write that fails with one of these, until then, while the claim is ours."""
         pause = 0.2
         while True:
             self.allow(LONGEST_WRITE + timedelta(seconds=pause))
             try:
-                write()
-                return
+                return write()
             except faults as error:
                 connection.close()
                 if self.is_lost or time.monotonic() + pause > until:
@@ -127,11 +139,8 @@ class Run:
         self._progress_at = now
         told = {"step": self._step, "done": int(done), "total": int(total)}
         told["text"] = clean(text, 500)
-        held = type(self.job).objects.filter(
-            id=self.job.id, epoch=self.epoch, status=Status.PROCESSING
-        )
         try:
-            held.update(progress=told)
+            self.held().update(progress=told)
         except Error as error:  # not worth a run that may have cost money
             log.debug("Progress not written: %s", error)
         sessions.give_back()

@@ -22,6 +22,12 @@ class State(models.TextChoices):
 
 
 class CallQuerySet(models.QuerySet["Call"]):
+    def same(self, call: "Call") -> "CallQuerySet":
+        """This call and no other: a failover that lost commits gives primary keys out again."""
+        return self.filter(
+            pk=call.pk, key=call.key, number=call.number, epoch=call.epoch, worker=call.worker
+        )
+
     def under_way(self) -> "CallQuerySet":
         """Those whose answer may still come."""
         return self.filter(state=State.INTENT, deadline__gte=Now() - OVERDUE)

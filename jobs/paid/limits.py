@@ -119,9 +119,22 @@ def take(provider: Provider) -> None:
         wait = provider.next_token_in.total_seconds()
         raise NoRoom(f"{provider} allows {provider.requests_per_minute} a minute.", wait)
     provider.full_at = provider.now + provider.debt + provider.interval
+    provider.save(update_fields=["full_at"])
+    charge(provider)
+
+
+def charge(provider: Provider) -> None:
+    """Book the price of one call, on the locked row."""
     provider.spent = provider.spent_today + provider.price
     provider.spent_on = provider.today
-    provider.save(update_fields=["full_at", "spent", "spent_on"])
+    provider.save(update_fields=["spent", "spent_on"])
+
+
+def give_back_token(name: str, full_at: datetime) -> None:
+    """Undo a take that left `full_at` behind; unless it was not the last, or was undone."""
+    with sessions.short_transaction():
+        untouched = full_at - lock(name).interval
+        Provider.objects.filter(name=name, full_at=full_at).update(full_at=untouched)
 
 
 def book(name: str, difference: Decimal, when: datetime) -> None:

@@ -1,10 +1,18 @@
 """Workers are killed at every point of a paid call; the service's own books are then read."""
 
+import io
+import json
+import sys
+import threading
+import time
 from collections import Counter
 from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
 
 import pytest
 from django.db.models import F
+from PIL import Image
 
 from guides.models import SpotDetail, SpotImageJob
 from jobs.models import Call, Provider
@@ -46,7 +54,7 @@ def dying(where, code):
     """A worker that dies in the named function, before or after its work."""
     return f"""
 import django; django.setup()
-import os, jobs.answers, jobs.ledger, jobs.queue, jobs.storage, guides.images
+import os, jobs.paid.answers, jobs.paid.ledger, jobs.queue, jobs.storage, guides.images
 real = {where}
 def fatal(*arguments, **options):
     {code}
@@ -56,7 +64,7 @@ def fatal(*arguments, **options):
 
 def started_dying(start, where, code):
     worker = start(PICTURES, slots=1, before=dying(where, code))
-    worker.exit_code(40)
+    assert worker.exit_code(40) == -9
 
 
 def all_ready():
@@ -211,3 +219,93 @@ def test_a_stopping_worker_stores_the_answer_it_waits_for(start, service):
     assert worker.exit_code(30) == 0
     assert all_ready()
     assert len(service.paid) == 1
+
+
+# Frozen between the permission to send and the request
+
+
+def frozen(where, code):
+    """A worker that freezes once in the named function, as SIGSTOP does to it."""
+    return f"""
+import django; django.setup()
+import os, signal, time, jobs.paid.ledger, jobs.paid.clients.http
+real = {where}
+def freeze():
+    os.kill(os.getpid(), signal.SIGSTOP)
+    time.sleep(0.5)
+def slow(*arguments, **options):
+    {code}
+{where} = slow
+"""
+
+
+FREEZE = {
+    "after the intent's commit": (
+        "jobs.paid.ledger.begin",
+        "begun = real(*arguments, **options); freeze(); return begun",
+    ),
+    "in the client": (
+        "jobs.paid.clients.http.Exchange.result",
+        "freeze(); return real(*arguments, **options)",
+    ),
+    "while it connects": (
+        "jobs.paid.clients.http.Exchange.run",
+        "freeze(); return real(*arguments, **options)",
+    ),
+}
+
+
+def is_frozen(worker):
+    stat = Path(f"/proc/{worker.process.pid}/stat").read_text()
+    return stat.rpartition(")")[2].split()[0] == "T"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize(("where", "code"), FREEZE.values(), ids=FREEZE.keys())
+def test_a_worker_frozen_before_its_request_buys_nothing_when_it_comes_back(
+    start, service, where, code
+):
+    save_guide("Kinkaku-ji")
+    slow = start(PICTURES, slots=1, before=frozen(where, code))
+    wait_until(lambda: is_frozen(slow), within=40)
+
+    start(PICTURES)
+    wait_until(all_ready, within=60)
+    slow.resume()
+    wait_until(lambda: "the claim was gone: dropped" in slow.log)
+
+    assert len(service.paid) == len(service.ledger) == 1
+    calls = Call.objects.order_by("id").values_list("state", "cost")
+    assert list(calls) == [("failed", 0), ("stored", Decimal("0.04"))]
+
+
+# Frozen while the answer arrives
+
+
+def test_an_answer_that_arrives_while_the_worker_is_frozen_is_kept(start, service):
+    save_guide("Kinkaku-ji")
+    Provider.objects.update(timeout=3)
+    rest = threading.Event()
+
+    def slowly(conversation):
+        noise = Image.effect_noise((1800, 1800), 80)
+        picture = io.BytesIO()
+        noise.save(picture, "PNG")
+        body = json.dumps(answers.body_with(conversation, picture.getvalue())).encode()
+        conversation.begin(200, len(body))
+        conversation.say(body[:1000])
+        rest.wait(60)
+        conversation.say(body[1000:])
+
+    service.script = [slowly]
+    worker = start(PICTURES, lease=60)
+    wait_until(lambda: service.ledger and service.ledger[0].sent)
+
+    worker.pause()
+    rest.set()
+    time.sleep(5)  # longer than the call's timeout
+    worker.resume()
+    wait_until(all_ready, within=40)
+
+    assert len(service.paid) == 1
+    assert list(Call.objects.values_list("state", flat=True)) == ["stored"]
