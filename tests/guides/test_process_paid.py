@@ -309,3 +309,17 @@ def test_an_answer_that_arrives_while_the_worker_is_frozen_is_kept(start, servic
 
     assert len(service.paid) == 1
     assert list(Call.objects.values_list("state", flat=True)) == ["stored"]
+
+
+# What can't be made into a picture
+
+
+def test_an_answer_that_can_not_be_encoded_is_garbage_and_bought_anew(start, service):
+    save_guide("Kinkaku-ji")
+    service.script = [answers.picture(answers.png(100, 17_000))]
+
+    start(PICTURES)
+    wait_until(all_ready, within=60)
+
+    assert list(Call.objects.order_by("id").values_list("state", flat=True)) == ["failed", "stored"]
+    assert len(service.paid) == 2
