@@ -15,7 +15,6 @@ from django.views.decorators.http import require_http_methods
 from guides import limits, names, services
 from guides.forms import NewGuideForm
 from guides.models import SpotImageJob
-from jobs.paid import limits as provider_limits
 
 MADE = "made"  # the cookie that tells making.js which draft is saved
 
@@ -61,7 +60,7 @@ def what_it_costs() -> dict[str, Any]:
     return {
         "price": price,
         "shown_price": shown(price),
-        "is_free": not price and SpotImageJob.provider_name() in provider_limits.UNLIMITED,
+        "is_free": not price and SpotImageJob.provider_is_free(),
         "currency": settings.CURRENCY,
     }
 

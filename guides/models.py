@@ -358,6 +358,10 @@ class SpotImageJob(Job):
         return providers.full_name()
 
     @classmethod
+    def provider_is_free(cls) -> bool:
+        return providers.chosen().is_free
+
+    @classmethod
     def check_setup(cls) -> None:
         providers.chosen().check_setup()
 

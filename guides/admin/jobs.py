@@ -20,7 +20,6 @@ from guides.models import SpotDetail, SpotImageJob
 from jobs.admin import JobAdmin
 from jobs.console import audit
 from jobs.models import ENDED
-from jobs.paid import limits
 
 
 @admin.register(SpotImageJob)
@@ -78,7 +77,7 @@ class SpotImageJobAdmin(JobAdmin):
                 "job": job,
                 "price": services.price_of(1),
                 "provider": SpotImageJob.provider_name(),
-                "costs_nothing": SpotImageJob.provider_name() in limits.UNLIMITED,
+                "costs_nothing": SpotImageJob.provider_is_free(),
                 "is_free": job.status in ENDED,
                 "back": self.page_of(job),
             }

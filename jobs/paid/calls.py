@@ -105,7 +105,7 @@ def _note(intent: Intent, error: BaseException) -> None:
         if isinstance(error, PermanentError):
             limits.note_answer(call.provider)
         elif isinstance(error, ProviderUnavailable | GarbageAnswer):
-            limits.note_fault(call.provider, error)
+            limits.let_wait(error, limits.note_fault(call.provider, error))
 
     try:
         intent.run.insist(record, time.monotonic() + ledger.RECORD_FOR.total_seconds(), Error)

@@ -13,6 +13,7 @@ from django.conf import settings
 from django.db import Error
 from django.db.models import Max
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from jobs.db import sessions
 from jobs.errors import LeaseLost, OutcomeUnknown, Snooze, TooLate
@@ -110,6 +111,7 @@ def _write(run: Run, provider: Provider, key: str, number: int, payload_hash: st
         payload_hash=payload_hash,
         answer_name=name_of(key, number),
         cost=provider.price,
+        booked_on=provider.spent_on,
         deadline=provider.now + timedelta(seconds=provider.timeout),
         started_at=provider.now,
     )
@@ -177,6 +179,7 @@ def end(
         if booked is not None:
             cost = booked if cost is None else cost
             ending.update(state=state, error=error, cost=cost, finished_at=Now(), **told)
-            limits.book(call.provider, cost - booked, call.started_at)
+            day = call.booked_on or timezone.localdate(call.started_at)
+            limits.book(call.provider, cost - booked, day)
     with suppress(Call.DoesNotExist):  # a failover has lost the row
         call.refresh_from_db(from_queryset=Call.objects.same(call))

@@ -7,15 +7,15 @@ Both under the lock of the row, which comes before the locks of jobs.
 import logging
 import math
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 
+from django.conf import settings
 from django.db import Error
 from django.db.models import Count, Exists, F, OuterRef, Q
 from django.db.models.functions import Now
-from django.utils import timezone
 
 from jobs.db import clock, sessions, text
 from jobs.errors import AnswerLost, NoRoom, OperatorsFault, ProviderUnavailable
@@ -24,9 +24,8 @@ from jobs.models.provider import BREAKER_FAULTS
 
 log = logging.getLogger(__name__)
 
-Faults = type[Exception] | tuple[type[Exception], ...]
+Caught = type[Exception] | tuple[type[Exception], ...]
 
-UNLIMITED = {"painter"}  # runs here, and costs nothing
 # A claim looks a little ahead, or a minute's tokens would be used at the pace of polling.
 AHEAD = timedelta(seconds=2)
 STARTING = timedelta(seconds=10)  # between a claim and its call
@@ -46,9 +45,23 @@ def _find(name: str) -> Provider:
 
 
 def _make(name: str) -> Provider:
-    limit = {"requests_per_minute": None} if name in UNLIMITED else {}
+    """With a budget that can't ruin anybody, and covers nothing until a person sets the price."""
+    budget = {"daily_budget": settings.DEFAULT_DAILY_BUDGET}
+    limit = {"requests_per_minute": None} if is_free(name) else budget
     Provider.objects.bulk_create([Provider(name=name, **limit)], ignore_conflicts=True)
     return Provider.objects.with_now().get(name=name)
+
+
+def is_free(name: str | None) -> bool:
+    """Whether the jobs that run under it say that it takes no money."""
+    return any(model.provider_name() == name and model.provider_is_free() for model in job_models())
+
+
+def make_rows(models: Iterable[type[Job]]) -> None:
+    """Let every provider of these jobs have its row, and say which of them need a price."""
+    for name in {model.provider_name() for model in models} - {None}:
+        if name and find(name).lacks_price:
+            log.warning("%s starts no call until a person sets its price, in the admin.", name)
 
 
 def lock(name: str) -> Provider:
@@ -113,6 +126,8 @@ def take(provider: Provider) -> None:
     """Take a token and book the price, on the locked row; or raise NoRoom."""
     if provider.is_paused:
         raise NoRoom(f"{provider} is paused: {provider.pause_reason}")
+    if provider.lacks_price:
+        raise NoRoom(f"{provider} has a budget, but its price is not set.")
     if provider.affordable < 1:
         raise NoRoom(f"{provider} has spent {provider.spent_today} of {provider.daily_budget}.")
     if provider.tokens() < 1:
@@ -126,7 +141,7 @@ def take(provider: Provider) -> None:
 def charge(provider: Provider) -> None:
     """Book the price of one call, on the locked row."""
     provider.spent = provider.spent_today + provider.price
-    provider.spent_on = provider.today
+    provider.spent_on = provider.booking_day
     provider.save(update_fields=["spent", "spent_on"])
 
 
@@ -137,9 +152,9 @@ def give_back_token(name: str, full_at: datetime) -> None:
         Provider.objects.filter(name=name, full_at=full_at).update(full_at=untouched)
 
 
-def book(name: str, difference: Decimal, when: datetime) -> None:
-    """Correct what a call of that moment has cost; another day's money is not today's."""
-    same_day = Provider.objects.filter(name=name, spent_on=timezone.localdate(when))
+def book(name: str, difference: Decimal, day: date) -> None:
+    """Correct what a call that was booked on that day has cost; its money is not today's."""
+    same_day = Provider.objects.filter(name=name, spent_on=day)
     if difference:
         same_day.update(spent=F("spent") + difference)
 
@@ -152,11 +167,9 @@ def note_answer(name: str) -> None:
     Provider.objects.filter(name=name, faults__gt=0).update(faults=0)
 
 
-def note_fault(name: str, error: BaseException) -> None:
-    """Pause the provider for everybody, if this fault is one to wait for.
-
-    The job waits as long: `error.retry_after` says so afterwards.
-    """
+def note_fault(name: str, error: BaseException) -> timedelta | None:
+    """Pause the provider for everybody, if this fault is one to wait for; returns the pause."""
+    pause = None
     with sessions.short_transaction():
         provider = lock(name)
         is_new = not provider.is_paused  # else it belongs to the fault that set the pause
@@ -166,10 +179,15 @@ def note_fault(name: str, error: BaseException) -> None:
                 provider.paused, provider.pause_reason = True, text.message(error)
         elif pause := pause_after(error, provider.faults):
             extend_pause(provider, pause, text.message(error))
-            if isinstance(error, ProviderUnavailable):
-                error.retry_after = pause.total_seconds()
         provider.save(update_fields=["faults", "paused", "paused_until", "pause_reason"])
     log.log(logging.WARNING if is_new else logging.DEBUG, "%s: %s", name, error)
+    return pause
+
+
+def let_wait(error: BaseException, pause: timedelta | None) -> None:
+    """The job that met the fault waits as long as its provider is paused."""
+    if pause and isinstance(error, ProviderUnavailable):
+        error.retry_after = pause.total_seconds()
 
 
 def pause_after(error: BaseException, faults: int) -> timedelta | None:
@@ -200,13 +218,13 @@ def extend_pause(provider: Provider, pause: timedelta, reason: str) -> None:
 
 
 @contextmanager
-def pausing_on(faults: Faults, name: str) -> Iterator[None]:
+def pausing_on(faults: Caught, name: str) -> Iterator[None]:
     """Buy nothing more while there is no place to keep it."""
     try:
         yield
     except faults as error:
         with suppress(Error):  # the database is away too, and nobody buys without it
-            note_fault(name, error)
+            let_wait(error, note_fault(name, error))
         raise
 
 

@@ -4,13 +4,16 @@ import os
 import signal
 import sys
 from argparse import ArgumentParser
+from contextlib import suppress
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import BaseCommand, CommandError
+from django.db import Error
 
 from jobs.db import sessions
 from jobs.models import Job, job_models
+from jobs.paid import limits
 from jobs.worker.loop import Worker
 
 SHORTEST_LEASE = 2
@@ -57,6 +60,8 @@ class Command(BaseCommand):
         signal.signal(signal.SIGINT, worker.stop)
         sessions.share_pool()
         sessions.own_connection()
+        with suppress(Error):  # without a database now, each is made when it is first needed
+            limits.make_rows(models)
         # What was loaded so far is never garbage: don't look through it again and again.
         gc.freeze()
         gc.set_threshold(10_000)
