@@ -4,7 +4,7 @@ from dataclasses import asdict, fields
 from typing import TYPE_CHECKING
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Max, Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
@@ -20,7 +20,8 @@ class SpotImageQuerySet(models.QuerySet["SpotImage"]):
         versions = self.filter(spot=spot)
         versions.filter(is_current=True).update(is_current=False)
         if not versions.filter(payload_hash=picture.payload_hash).update(is_current=True):
-            number = versions.count() + 1
+            last = versions.aggregate(last=Max("version"))["last"]  # some may have been deleted
+            number = (last or 0) + 1
             self.create(
                 spot=spot, version=number, is_current=True, asked_by=asked_by, **asdict(picture)
             )

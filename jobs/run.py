@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 WRITE_PROGRESS_EVERY = 0.3  # seconds
-LONGEST_WRITE = timedelta(seconds=90)  # of a storage or a database that hangs
+LONGEST_WRITE = timedelta(seconds=150)  # of a storage that hangs in the put and the reading back
 
 
 class Pulse:

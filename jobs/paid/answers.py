@@ -4,6 +4,7 @@ import hashlib
 import logging
 import time
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
@@ -20,6 +21,7 @@ from jobs.run import Run
 
 log = logging.getLogger(__name__)
 
+MOST_COST = Decimal(10) ** 6
 STORAGE_FAULTS = (StorageRefused, StorageUnavailable)
 
 
@@ -134,7 +136,12 @@ def _mark_stored(call: Call, answer: Answer) -> None:
     }
     if answer.remote_id:
         told["remote_id"] = text.clean(answer.remote_id, 200)
-    ledger.end(call, State.STORED, cost=answer.cost, **told)
+    ledger.end(call, State.STORED, cost=_sane(answer.cost), **told)
+
+
+def _sane(cost: Decimal | None) -> Decimal | None:
+    """A cost that the books can hold; else the provider's price stands."""
+    return cost if cost is not None and 0 <= cost < MOST_COST else None
 
 
 def _hash(raw: bytes) -> str:

@@ -15,11 +15,11 @@ from decimal import Decimal
 from django.conf import settings
 from django.db import Error
 from django.db.models import Count, Exists, F, OuterRef, Q
-from django.db.models.functions import Now
+from django.db.models.functions import Greatest, Least, Now
 
 from jobs.db import clock, sessions, text
 from jobs.errors import AnswerLost, NoRoom, OperatorsFault, ProviderUnavailable
-from jobs.models import Call, Job, Provider, Status, job_models
+from jobs.models import Call, Job, JobQuerySet, Provider, Status, job_models
 from jobs.models.provider import BREAKER_FAULTS
 
 log = logging.getLogger(__name__)
@@ -245,11 +245,32 @@ def pause(name: str, reason: str, until: datetime | None = None, by: object = "s
         Provider.objects.filter(name=name).update(
             paused=until is None, paused_until=until, pause_reason=text.clean(reason)
         )
+        if until:  # a pause without an end is ended by resume()
+            for jobs in _kept_waiting(name):
+                jobs.update(unavailable_since=Greatest(F("unavailable_since"), until))
     log.info("%s paused by %s until %s: %s", name, by, until or "resumed", reason)
     return True
 
 
 def resume(name: str, by: object = "somebody") -> None:
-    """Open it again. The faults are kept: the first call must succeed before many are made."""
-    Provider.objects.filter(name=name).update(paused=False, paused_until=None, pause_reason="")
+    """Open it again, at once for the jobs that have met its faults: somebody has mended it.
+
+    The faults are kept: the first call must succeed before many are made.
+    """
+    with sessions.short_transaction():
+        Provider.objects.filter(name=name).update(paused=False, paused_until=None, pause_reason="")
+        for jobs in _kept_waiting(name):
+            jobs.update(run_after=Least(F("run_after"), Now()), unavailable_since=None)
     log.info("%s resumed by %s", name, by)
+
+
+def _kept_waiting(name: str) -> Iterator[JobQuerySet]:
+    """The jobs that wait because of the provider's faults, locked in the order of their ids.
+
+    Their patience is with the provider: the time of an operator's pause does not count.
+    """
+    for model in job_models():
+        if model.provider_name() == name:
+            waiting = model.objects.filter(status=Status.QUEUED, unavailable_since__isnull=False)
+            locked = waiting.order_by("id").select_for_update(skip_locked=True)
+            yield model.objects.with_ids(list(locked.values_list("id", flat=True)))

@@ -228,9 +228,14 @@ def frozen(where, code):
     """A worker that freezes once in the named function, as SIGSTOP does to it."""
     return f"""
 import django; django.setup()
-import os, signal, time, jobs.paid.ledger, jobs.paid.clients.http
+import os, signal, time, jobs.paid.answers, jobs.paid.ledger, jobs.paid.clients.http
+import jobs.queue, guides.images
 real = {where}
+times = []
 def freeze():
+    times.append(1)
+    if len(times) > 1:
+        return
     os.kill(os.getpid(), signal.SIGSTOP)
     time.sleep(0.5)
 def slow(*arguments, **options):
@@ -277,6 +282,41 @@ def test_a_worker_frozen_before_its_request_buys_nothing_when_it_comes_back(
     assert len(service.paid) == len(service.ledger) == 1
     calls = Call.objects.order_by("id").values_list("state", "cost")
     assert list(calls) == [("failed", 0), ("stored", Decimal("0.04"))]
+
+
+# Where the worker is frozen, and how many answers are on the bill in the end.
+BEFORE = "freeze(); return real(*arguments, **options)"
+AFTER = "done = real(*arguments, **options); freeze(); return done"
+ANYWHERE = {
+    "before the intent": ("jobs.paid.ledger.begin", BEFORE, 1),
+    "with the answer in hand": ("jobs.paid.answers.keep", BEFORE, 2),
+    "stored, but that is not yet on record": ("jobs.paid.answers._mark_stored", BEFORE, 1),
+    "stored and on record": ("jobs.paid.answers._mark_stored", AFTER, 1),
+    "with the picture made": ("guides.images.make_picture", AFTER, 1),
+    "before the finish": ("jobs.queue.settle", BEFORE, 1),
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize(("where", "code", "paid"), ANYWHERE.values(), ids=ANYWHERE.keys())
+def test_a_worker_frozen_anywhere_does_no_harm_when_it_comes_back(
+    start, service, where, code, paid
+):
+    save_guide("Kinkaku-ji")
+    slow = start(PICTURES, slots=1, before=frozen(where, code))
+    wait_until(lambda: is_frozen(slow), within=40)
+
+    start(PICTURES)
+    wait_until(all_ready, within=60)
+    picture = SpotDetail.objects.get().image_url
+    slow.resume()
+    wait_until(lambda: "the claim was gone: dropped" in slow.log)
+
+    assert len(service.paid) == paid
+    assert set(Call.objects.values_list("state", flat=True)) == {"stored"}
+    assert limits.find(NAME).spent_today == paid * Decimal("0.04")
+    assert SpotDetail.objects.get().image_url == picture
+    assert SpotImageJob.objects.get().status == "succeeded"
 
 
 # Frozen while the answer arrives

@@ -129,3 +129,12 @@ def test_a_finder_that_knows_less_takes_nothing_away(monkeypatch):
 
 def test_the_moment_ends_before_others_take_the_call_for_unknown():
     assert ledger.SEND_WITHIN + timedelta(seconds=1) < ledger.OVERDUE
+
+
+@pytest.mark.parametrize("cost", ["NaN", "Infinity", "-1", "1e20"])
+def test_a_cost_that_no_book_can_hold_leaves_the_price_standing(cost):
+    open_shop()
+
+    buy(claimed_run(), Sender(Answer(raw=b"picture", cost=Decimal(cost))))
+
+    assert (states(), shop().spent_today) == (["stored"], Decimal("0.04"))
