@@ -141,7 +141,8 @@ def _mark_stored(call: Call, answer: Answer) -> None:
 
 def _sane(cost: Decimal | None) -> Decimal | None:
     """A cost that the books can hold; else the provider's price stands."""
-    return cost if cost is not None and 0 <= cost < MOST_COST else None
+    is_sane = cost is not None and cost.is_finite() and 0 <= cost < MOST_COST
+    return cost if is_sane else None
 
 
 def _hash(raw: bytes) -> str:
