@@ -177,9 +177,10 @@ def end(
         ending = Call.objects.same(call).filter(state__in=ENDS_FROM[state])
         booked = ending.values_list("cost", flat=True).first()
         if booked is not None:
-            cost = booked if cost is None else cost
-            ending.update(state=state, error=error, cost=cost, finished_at=Now(), **told)
-            day = call.booked_on or timezone.localdate(call.started_at)
-            limits.book(call.provider, cost - booked, day)
+            if cost is not None:
+                told["cost"] = cost
+                day = call.booked_on or timezone.localdate(call.started_at)
+                limits.book(call.provider, cost - booked, day)
+            ending.update(state=state, error=error, finished_at=Now(), **told)
     with suppress(Call.DoesNotExist):  # a failover has lost the row
         call.refresh_from_db(from_queryset=Call.objects.same(call))

@@ -9,9 +9,11 @@ from django.db import OperationalError, connection
 
 from jobs.errors import LeaseLost
 from jobs.models import Call, Outcome
+from jobs.models.call import CallQuerySet
 from jobs.paid import answers, ledger
 from jobs.paid.clients import Answer
 from jobs.queue import outcomes
+from tests.jobs.conftest import in_another_thread
 from tests.jobs.orders import Sender, buy, claimed_run, open_shop, shop, states
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("pictures")]
@@ -138,3 +140,29 @@ def test_a_cost_that_no_book_can_hold_leaves_the_price_standing(cost):
     buy(claimed_run(), Sender(Answer(raw=b"picture", cost=Decimal(cost))))
 
     assert (states(), shop().spent_today) == (["stored"], Decimal("0.04"))
+
+
+@pytest.mark.postgres
+def test_a_finder_that_read_the_old_cost_does_not_write_it_back(monkeypatch):
+    """It writes at the same moment as the worker that knows the true cost."""
+    open_shop()
+    run, told = claimed_run(), Answer(raw=b"picture", cost=Decimal("0.05"))
+    intent = ledger.begin(run, "shop:model", "k1", "p")
+    filter_by = CallQuerySet.values_list
+
+    def meanwhile(rows, *columns, **options):
+        found = list(filter_by(rows, *columns, **options))
+        monkeypatch.setattr(CallQuerySet, "values_list", filter_by)
+        in_another_thread(lambda: answers._mark_stored(intent.call, told))
+        return FirstOf(found)
+
+    monkeypatch.setattr(CallQuerySet, "values_list", meanwhile)
+    found_by_another = Call.objects.get()
+    answers._mark_stored(found_by_another, Answer(raw=b"picture"))
+
+    assert Call.objects.get().cost == shop().spent_today == Decimal("0.05")
+
+
+class FirstOf(list):
+    def first(self):
+        return self[0]
