@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -51,8 +51,11 @@ class Intent:
             raise TooLate("Nothing was sent: too much time has passed since the intent.")
 
     def withdraw(self, reason: str) -> None:
-        """Nothing was sent: end the call, and give back its token and its price."""
-        end(self.call, State.FAILED, reason, cost=Decimal(0))
+        """Nothing was sent: end the call, and give back its token and its price.
+
+        Not if another worker has found an answer under its name, whose own row was lost.
+        """
+        end(self.call, State.FAILED, reason, Decimal(0), origins=(State.INTENT, State.UNKNOWN))
         limits.give_back_token(self.call.provider, self.full_at)
 
 
@@ -168,13 +171,19 @@ ENDS_FROM = {
 
 
 def end(
-    call: Call, state: State, error: str = "", cost: Decimal | None = None, **told: object
+    call: Call,
+    state: State,
+    error: str = "",
+    cost: Decimal | None = None,
+    *,
+    origins: Collection[State] = (),
+    **told: object,
 ) -> None:
     """Write what became of a call, once; `cost` corrects what was booked, if it is known."""
     with sessions.short_transaction():
         if cost is not None:
             limits.lock(call.provider)
-        ending = Call.objects.same(call).filter(state__in=ENDS_FROM[state])
+        ending = Call.objects.same(call).filter(state__in=origins or ENDS_FROM[state])
         booked = ending.values_list("cost", flat=True).first()
         if booked is not None:
             if cost is not None:

@@ -103,6 +103,17 @@ def test_a_worker_whose_row_was_lost_brings_its_answer_all_the_same():
     assert answers.adopt(run, SHOP, calls.key_of(run.job, PAYLOAD), PAYLOAD).raw == b"picture"
 
 
+def test_an_unsent_call_whose_name_has_an_answer_is_not_withdrawn():
+    """The answer is of a worker whose row was lost; a third worker has found it."""
+    intent = ledger.begin(claimed_run(), SHOP, "k1", PAYLOAD)
+    storage.named("answers").put(intent.call.answer_name, b"theirs")
+    assert answers.recover("k1").raw == b"theirs"
+
+    intent.withdraw("late")
+
+    assert (states(), shop().spent_today) == (["stored"], Decimal("0.04"))
+
+
 def test_an_epoch_given_out_twice_buys_nothing_for_the_late_worker():
     late = claimed_run(worker="late")
     Order.objects.update(locked_by="quick")  # the claim was lost, and its epoch given out again

@@ -163,6 +163,6 @@ def test_a_finder_that_read_the_old_cost_does_not_write_it_back(monkeypatch):
     assert Call.objects.get().cost == shop().spent_today == Decimal("0.05")
 
 
-class FirstOf(list):
+class FirstOf(list[Decimal]):
     def first(self):
         return self[0]
