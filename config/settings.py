@@ -2,6 +2,7 @@
 
 import os
 import sys
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -244,6 +245,9 @@ PICTURE_LANGUAGE = env.str("PICTURE_LANGUAGE", "")
 
 # Of the prices that are set at the providers.
 CURRENCY = env.str("CURRENCY", "") or "USD"
+# Of a provider that is new: a person looks at its price before it costs more. Empty: no limit.
+_budget = env.str("DEFAULT_DAILY_BUDGET", "5")
+DEFAULT_DAILY_BUDGET = Decimal(_budget) if _budget else None
 # How often a call whose answer was lost is made again by itself; then a person decides.
 UNKNOWN_REPEATS = env.int("UNKNOWN_REPEATS", 2)
 # How long an answer that can't be stored is kept in memory while storing is tried again.

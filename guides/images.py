@@ -1,24 +1,27 @@
 """How one spot's picture is made, in this order: spot, prompt, known version, buy, check, store.
 
-What a provider sends is not trusted: it is decoded whole and encoded anew.
+What a provider sends is not trusted: it is decoded whole and encoded anew, by `decoder`.
 """
 
 import base64
 import hashlib
-import io
+import json
 import re
+import signal
+import subprocess
+import sys
+import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.template.loader import render_to_string
-from PIL import Image, ImageFilter, ImageOps
 
-from guides import makers, styles
+from guides import decoder, makers, styles
 from guides.makers import PictureRequest
 from jobs import storage
 from jobs.errors import Cancel, GarbageAnswer, StorageRefused
@@ -31,8 +34,10 @@ if TYPE_CHECKING:
 
 WIDTHS = (480, 960, 1024)
 MOST_BYTES = 30 * 1024 * 1024
-MOST_PIXELS = 40_000_000
-FORMATS = ["PNG", "JPEG", "WEBP"]
+DECODERS = threading.BoundedSemaphore(2)  # so many at once, of 640 MB each at most
+DECODING_SECONDS = 60  # by the clock; its processor time is limited to less
+# By its own fault: too much processor time, or a crash.
+FATAL = {signal.SIGXCPU, signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGFPE}
 LONGEST_IN_PROMPT = 1_000
 OURS = re.compile(r"(?P<site>.*/)(?P<name>pictures/[0-9a-f]{64})/\d+\.webp")
 
@@ -119,9 +124,8 @@ def buy_picture(request: PictureRequest, run: Run) -> Picture:
 def from_answer(request: PictureRequest, raw: bytes, step: Step) -> Picture:
     """Check what the maker sent and store it; the caller's `step` times both."""
     with step("check"):
-        image = check(raw)
-        files = {width: encode(image, width) for width in WIDTHS}
-        blur = blurred(image)
+        made = decode(raw)
+        files = {width: base64.b64decode(made["files"][str(width)]) for width in WIDTHS}
     with step("store"):
         object_name = f"pictures/{hashlib.sha256(raw).hexdigest()}"
         for width, content in files.items():
@@ -130,56 +134,37 @@ def from_answer(request: PictureRequest, raw: bytes, step: Step) -> Picture:
         payload_hash=request.payload_hash,
         object_name=object_name,
         bytes=sum(map(len, files.values())),
-        width=image.width,
-        height=image.height,
-        blur=blur,
+        width=made["width"],
+        height=made["height"],
+        blur="data:image/webp;base64," + made["blur"],
         provider=request.provider,
         model=request.model,
         prompt=request.prompt,
     )
 
 
-def check(raw: bytes) -> Image.Image:
-    """Decode all of it, within bounds. What is not pixels (EXIF, scripts) is left behind."""
+def decode(raw: bytes) -> dict[str, Any]:
+    """Its files and its size; see `decoder`, which does it in a process of its own.
+
+    BadPicture only if it is the picture's fault: then it is bought again.
+    """
     if len(raw) > MOST_BYTES:
         raise BadPicture(f"The answer has {len(raw)} bytes; {MOST_BYTES} are the most.")
-    try:
-        image = Image.open(io.BytesIO(raw), formats=FORMATS)
-        if image.width * image.height > MOST_PIXELS:
-            raise BadPicture(f"{image.width} x {image.height} pixels are too many.")
-        image.load()
-        return flat(ImageOps.exif_transpose(image))
-    except (BadPicture, MemoryError):  # the second is not the picture's fault
-        raise
-    except Exception as error:  # Pillow's decoders raise whatever they stumble over
-        start = raw[:20]
-        raise BadPicture(f"Not a picture: {error} (it begins with {start!r})") from error
-
-
-def flat(image: Image.Image) -> Image.Image:
-    """On white, where it was transparent."""
-    image = image.convert("RGBA")
-    white = Image.new("RGBA", image.size, "white")
-    return Image.alpha_composite(white, image).convert("RGB")
-
-
-def encode(image: Image.Image, width: int) -> bytes:
-    width = min(width, image.width)
-    height = max(1, round(image.height * width / image.width))
-    content = io.BytesIO()
-    # Method 2 takes half the time of the default, for files that are a fiftieth larger.
-    image.resize((width, height), Image.Resampling.LANCZOS).save(
-        content, "WEBP", quality=82, method=2
-    )
-    return content.getvalue()
-
-
-def blurred(image: Image.Image) -> str:
-    """A few hundred bytes for the page itself, shown while the file is loading."""
-    tiny = image.resize((24, 24)).filter(ImageFilter.GaussianBlur(1))
-    content = io.BytesIO()
-    tiny.save(content, "WEBP", quality=40)
-    return "data:image/webp;base64," + base64.b64encode(content.getvalue()).decode()
+    command = [sys.executable, "-I", decoder.__file__, *map(str, WIDTHS)]
+    with DECODERS:
+        done = subprocess.run(
+            command, input=raw, capture_output=True, timeout=DECODING_SECONDS, env={}
+        )
+    if -done.returncode in FATAL:
+        error = f"its decoder ended with {signal.Signals(-done.returncode).name}"
+    elif done.returncode:
+        raise RuntimeError(f"The decoder ended with {done.returncode}: {done.stderr[-500:]!r}")
+    else:
+        made: dict[str, Any] = json.loads(done.stdout)
+        error = made.get("error", "")
+    if error:
+        raise BadPicture(f"Not a picture: {error} (it begins with {raw[:20]!r})")
+    return made
 
 
 def is_stored(object_name: str) -> bool:

@@ -48,6 +48,9 @@ class Maker(Protocol):
     @property
     def model(self) -> str: ...
 
+    @property
+    def is_free(self) -> bool: ...
+
     def check_setup(self) -> None:
         """Raise ImproperlyConfigured if something it needs is missing."""
 
@@ -60,6 +63,7 @@ class Painter:
 
     name = "painter"
     model = ""
+    is_free = True
 
     def check_setup(self) -> None: ...
 
@@ -83,6 +87,7 @@ class Unpaintable(Exception):
 
 class Gemini:
     name = "gemini"
+    is_free = False
 
     @property
     def model(self) -> str:
@@ -101,6 +106,7 @@ class Gemini:
 
 class OpenAI:
     name = "openai"
+    is_free = False
 
     @property
     def model(self) -> str:

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods
 
 from guides import services, validators
 from guides.forms import NewGuideForm
+from guides.models import SpotImageJob
 from guides.models.guide import new_plan_id
 from jobs import queue
 
@@ -62,7 +63,7 @@ def what_it_costs() -> dict[str, Any]:
     return {
         "price": price,
         "shown_price": shown(price),
-        "costs_nothing": not price and services.costs_nothing(),
+        "costs_nothing": not price and SpotImageJob.provider_is_free(),
         "currency": settings.CURRENCY,
     }
 

@@ -148,11 +148,6 @@ def price_of(pictures: int) -> Decimal:
     return pictures * limits.find(SpotImageJob.provider_name()).price
 
 
-def costs_nothing() -> bool:
-    """Whether pictures are made here: then a price of 0 is a price, and not a missing one."""
-    return SpotImageJob.provider_name() in limits.UNLIMITED
-
-
 @transaction.atomic
 def request_new_pictures(jobs: QuerySet[SpotImageJob], by: object) -> tuple[int, int]:
     """Ask for other pictures of spots that have one, and pay again.

@@ -62,6 +62,12 @@ class NoRoom(Exception):
         self.wait = wait  # seconds, if it is known and not a matter of hours
 
 
+class TooLate(LeaseLost):
+    """The request was not sent: its claim may be gone, or its moment has passed."""
+
+    billed = False
+
+
 class AnswerLost(ProviderUnavailable):
     """The request may have been accepted, but its answer did not arrive: nobody knows."""
 

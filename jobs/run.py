@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from typing import TypeVar
 
 from django.db import Error, connection
 
@@ -17,9 +18,10 @@ from jobs.errors import LeaseLost
 from jobs.models import Job
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 WRITE_PROGRESS_EVERY = 0.3  # seconds
-LONGEST_WRITE = timedelta(seconds=90)  # of a storage or a database that hangs
+LONGEST_WRITE = timedelta(seconds=150)  # of a storage that hangs in the put and the reading back
 
 
 class Pulse:
@@ -96,14 +98,13 @@ class Run:
         if time.monotonic() - confirmed_at > self._pulse.lease * 2 / 3:
             raise LeaseLost("No beat was confirmed lately: the claim may be gone.")
 
-    def insist(self, write: Callable[[], object], until: float, *faults: type[Exception]) -> None:
+    def insist(self, write: Callable[[], T], until: float, *faults: type[Exception]) -> T:
         """Repeat a write that fails with one of these, until then, while the claim is ours."""
         pause = 0.2
         while True:
             self.allow(LONGEST_WRITE + timedelta(seconds=pause))
             try:
-                write()
-                return
+                return write()
             except faults as error:
                 connection.close()
                 if self.is_lost or time.monotonic() + pause > until:

@@ -77,7 +77,7 @@ class SpotImageJobAdmin(JobAdmin):
                 "job": job,
                 "price": services.price_of(1),
                 "provider": SpotImageJob.provider_name(),
-                "costs_nothing": services.costs_nothing(),
+                "costs_nothing": SpotImageJob.provider_is_free(),
                 "can_ask": job.status in ENDED,
                 "back": self.page_of(job),
             }

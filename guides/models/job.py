@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from django.apps import apps
 from django.conf import settings
 from django.db import models
-from django.db.models import Case, Value, When
+from django.db.models import Case, Max, Value, When
 from django.utils.translation import gettext_lazy as _
 
 from guides import images, makers
@@ -73,6 +73,10 @@ class SpotImageJob(Job):
         return makers.full_name()
 
     @classmethod
+    def provider_is_free(cls) -> bool:
+        return makers.chosen().is_free
+
+    @classmethod
     def check_setup(cls) -> None:
         makers.chosen().check_setup()
 
@@ -111,7 +115,8 @@ def show_picture(spot: "SpotDetail", picture: Picture, asked_by: str = "") -> No
     """
     spot.images.filter(is_current=True).update(is_current=False)
     if not spot.images.filter(payload_hash=picture.payload_hash).update(is_current=True):
-        number = spot.images.count() + 1
+        # Not a count: versions may have been deleted.
+        number = (spot.images.aggregate(last=Max("version"))["last"] or 0) + 1
         spot.images.create(version=number, is_current=True, asked_by=asked_by, **asdict(picture))
     type(spot).objects.filter(pk=spot.pk).update(
         image_url=images.url_of(picture.object_name),

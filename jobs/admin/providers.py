@@ -78,6 +78,9 @@ class ProviderAdmin(ReadOnlyAdmin):
         edited = [name for name in form.changed_data if name in (*LIMITS, *MONEY)]
         if edited:
             obj.save(update_fields=edited)
+        if obj.lacks_price:
+            text = gettext("%s has a budget but no price: no call starts until its price is set.")
+            self.message_user(request, text % obj, messages.WARNING)
 
     def adorn(self, rows: list[Any]) -> None:
         found = {each.provider.name: each for each in figures.providers(figures.by_status())}

@@ -168,7 +168,7 @@ class Preview:
     @property
     def is_free(self) -> bool:
         """Whether its provider takes no money; a price of 0 may only not have been set."""
-        return self.provider in limits.UNLIMITED
+        return limits.is_free(self.provider)
 
 
 def preview(action: Action, jobs: Jobs) -> Preview:

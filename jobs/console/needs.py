@@ -85,7 +85,7 @@ def _closed_providers(situation: Situation) -> Iterator[Need]:
 def _is_alarming(provider: Provider, wait: Wait) -> bool:
     """A pause that the provider asked for, of seconds, passes by itself."""
     if wait.reason != Reason.PAUSED:
-        return wait.reason == Reason.BUDGET
+        return wait.reason in (Reason.PRICE, Reason.BUDGET)
     is_long = wait.until is not None and wait.until - provider.now > LONG_PAUSE
     return provider.paused or provider.is_probing or is_long
 

@@ -35,6 +35,8 @@ def bounded(seconds: object, shortest: float = 0.0) -> timedelta:
         number = float(seconds)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         number = math.nan
+    except OverflowError:  # an integer that no float can hold
+        number = math.inf if seconds > 0 else -math.inf  # type: ignore[operator]
     if math.isnan(number):
         number = shortest
     return timedelta(seconds=min(max(number, shortest), YEAR))

@@ -22,6 +22,12 @@ class State(models.TextChoices):
 
 
 class CallQuerySet(models.QuerySet["Call"]):
+    def same(self, call: "Call") -> "CallQuerySet":
+        """This call and no other: a failover that lost commits gives primary keys out again."""
+        return self.filter(
+            pk=call.pk, key=call.key, number=call.number, epoch=call.epoch, worker=call.worker
+        )
+
     def under_way(self) -> "CallQuerySet":
         """Those whose answer may still come."""
         return self.filter(state=State.INTENT, deadline__gte=Now() - OVERDUE)
@@ -62,6 +68,7 @@ class Call(models.Model):
     answer_hash = models.CharField(_("hash of the answer"), max_length=64, db_default="")
     answer_size = models.BigIntegerField(_("bytes of the answer"), null=True)
     cost = models.DecimalField(_("cost"), max_digits=12, decimal_places=4, default=Decimal(0))
+    booked_on = models.DateField(_("spent on"), null=True)
     started_at = models.DateTimeField(_("started"), db_default=Now())
     deadline = models.DateTimeField(_("deadline"), help_text=_("no answer is expected after it"))
     finished_at = models.DateTimeField(_("ended"), null=True)

@@ -211,6 +211,11 @@ class Job(models.Model):
         return None
 
     @classmethod
+    def provider_is_free(cls) -> bool:
+        """Whether it is made here and costs nothing: then no price and no limit are needed."""
+        return False
+
+    @classmethod
     def check_setup(cls) -> None:
         """Raise ImproperlyConfigured if it can't be performed here; asked before any is claimed."""
 

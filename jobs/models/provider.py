@@ -89,7 +89,7 @@ class Provider(models.Model):
     )
 
     now: datetime  # by with_now()
-    running = 0  # how many jobs are processing; told by `providers.find()` when it matters
+    running = 0  # how many jobs are processing; told by `limits.find()` when it matters
 
     objects = ProviderQuerySet.as_manager()
 
@@ -166,19 +166,27 @@ class Provider(models.Model):
         return timezone.localdate(self.now)
 
     @property
+    def booking_day(self) -> date:
+        """Only a later day begins anew: another time zone or a corrected clock must not."""
+        return max(self.spent_on or self.today, self.today)
+
+    @property
     def spent_today(self) -> Decimal:
-        return self.spent if self.spent_on == self.today else Decimal(0)
+        return self.spent if self.spent_on == self.booking_day else Decimal(0)
 
     @property
     def left_today(self) -> Decimal | None:
         return None if self.daily_budget is None else self.daily_budget - self.spent_today
 
     @property
+    def lacks_price(self) -> bool:
+        """Whether it has a budget, which without a price would limit nothing."""
+        return self.daily_budget is not None and not self.price
+
+    @property
     def affordable(self) -> float:
-        """How many calls today's budget still covers."""
+        """How many calls today's budget still covers; none, while their price is not known."""
         left = self.left_today
         if left is None:
             return math.inf
-        if not self.price:
-            return math.inf if left > 0 else 0
-        return max(0, int(left // self.price))
+        return max(0, int(left // self.price)) if self.price else 0

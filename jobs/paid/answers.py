@@ -3,7 +3,8 @@
 import hashlib
 import logging
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
@@ -19,6 +20,7 @@ from jobs.run import Run
 
 log = logging.getLogger(__name__)
 
+MOST_COST = Decimal(10) ** 6
 STORAGE_FAULTS = (StorageRefused, StorageUnavailable)
 
 
@@ -36,8 +38,8 @@ class Bought:
 def recover(key: str) -> Bought | None:
     """The stored answer, if there is one. Calls that nobody waits for any more become unknown."""
     for call in Call.objects.filter(key=key).exclude(state=State.FAILED).order_by("number"):
-        raw = _read(call)
-        if raw is not None:
+        raw = _read(call.answer_name)
+        if raw is not None and call.answer_hash in ("", _hash(raw)):
             if call.state != State.STORED:
                 _mark_stored(call, Answer(raw=raw))
             return Bought(raw, call)
@@ -48,13 +50,27 @@ def recover(key: str) -> Bought | None:
     return None
 
 
-def _read(call: Call) -> bytes | None:
+def adopt(run: Run, provider: str, key: str, payload_hash: str) -> Bought | None:
+    """The answer under the next name, if it is there although no row speaks of it.
+
+    A failover or a restore takes rows back, but no files: what was bought is not bought again.
+    """
+    number = ledger.next_number(key)
+    raw = _read(ledger.name_of(key, number))
+    if raw is None:
+        return None
+    call = ledger.adopt(run, provider, key, number, payload_hash)
+    log.warning("%s was stored, but not on record: it is used, and booked again.", call)
+    _mark_stored(call, Answer(raw=raw))
+    return Bought(raw, call)
+
+
+def _read(name: str) -> bytes | None:
     sessions.give_back()  # a storage may take its time
     try:
-        raw = storage.named("answers").read(call.answer_name)
+        return storage.named("answers").read(name)
     except FileNotFoundError:
         return None
-    return raw if call.answer_hash in ("", _hash(raw)) else None
 
 
 def _give_up(call: Call) -> None:
@@ -80,35 +96,52 @@ def _write_off(call: Call) -> None:
 # Keep
 
 
-def keep(run: Run, call: Call, answer: Answer) -> None:
+def keep(run: Run, call: Call, answer: Answer) -> Bought:
     """Store an answer that is in our hands, however long that takes, and say that it is."""
     run.has_answer = True
     give_up_at = time.monotonic() + settings.KEEP_ANSWER_SECONDS
     try:
-        run.insist(lambda: _put(call, answer.raw), give_up_at, *STORAGE_FAULTS)
+        raw = run.insist(lambda: _put(call, answer.raw), give_up_at, *STORAGE_FAULTS)
     except STORAGE_FAULTS as error:
         ledger.end(call, State.UNKNOWN, f"It was answered, but that could not be stored: {error}")
         raise AnswerLost(reason=f"The answer could not be stored: {error}") from error
     try:
+        answer = replace(answer, raw=raw)
         run.insist(lambda: _mark_stored(call, answer), give_up_at, Error)
         limits.note_answer(call.provider)
     except Error as error:  # it is stored: who finds the intent will find it
         log.error("%s is stored, but that could not be recorded: %s", call, error)
     run.allow(type(run.job).timeout)
+    return Bought(raw, call)
 
 
-def _put(call: Call, raw: bytes) -> None:
+def _put(call: Call, raw: bytes) -> bytes:
+    """Store it; returns what has the name now.
+
+    That is an earlier answer to the same request, if its row was lost since we looked.
+    """
     with limits.pausing_on(STORAGE_FAULTS, call.provider):
         storage.named("answers").put(call.answer_name, raw)
+        stored = _read(call.answer_name)
+        if stored is None:
+            raise StorageUnavailable(reason=f"{call.answer_name} was stored, but is not there.")
+    return stored
 
 
 def _mark_stored(call: Call, answer: Answer) -> None:
     told: dict[str, Any] = {
         "answer_hash": _hash(answer.raw),
         "answer_size": len(answer.raw),
-        "remote_id": text.clean(answer.remote_id, 200),
     }
-    ledger.end(call, State.STORED, cost=answer.cost, **told)
+    if answer.remote_id:
+        told["remote_id"] = text.clean(answer.remote_id, 200)
+    ledger.end(call, State.STORED, cost=_sane(answer.cost), **told)
+
+
+def _sane(cost: Decimal | None) -> Decimal | None:
+    """A cost that the books can hold; else the provider's price stands."""
+    is_sane = cost is not None and cost.is_finite() and 0 <= cost < MOST_COST
+    return cost if is_sane else None
 
 
 def _hash(raw: bytes) -> str:

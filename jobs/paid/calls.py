@@ -11,7 +11,6 @@ import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from decimal import Decimal
 
 from django.db import Error
@@ -24,11 +23,13 @@ from jobs.errors import (
     PermanentError,
     ProviderUnavailable,
     StorageRefused,
+    TooLate,
 )
-from jobs.models import Call, Job, State
+from jobs.models import Job, State
 from jobs.paid import answers, ledger, limits
 from jobs.paid.answers import Bought
-from jobs.paid.clients import Answer
+from jobs.paid.clients import Answer, may_send
+from jobs.paid.ledger import Intent
 from jobs.run import Run
 
 log = logging.getLogger(__name__)
@@ -37,7 +38,6 @@ Send = Callable[[float], Answer]  # is told how many seconds it may take
 
 # Of these it is known that no answer is on its way; anything else may have been accepted.
 KNOWN = (GarbageAnswer, PermanentError, ProviderUnavailable)
-RECORD_FOR = timedelta(seconds=15)  # a database that is away for longer takes it for unknown
 
 
 def buy(run: Run, payload_hash: str, send: Send) -> Bought:
@@ -46,17 +46,16 @@ def buy(run: Run, payload_hash: str, send: Send) -> Bought:
     assert provider, f"{run.job} makes a paid call, but its provider_name() is None."
     key = key_of(run.job, payload_hash)
     with run.step("store"), limits.pausing_on(StorageRefused, provider):
-        known = answers.recover(key)
+        known = answers.recover(key) or answers.adopt(run, provider, key, payload_hash)
     if known:
         return known
-    call, timeout = _begin(run, provider, key, payload_hash)
+    intent = _begin(run, provider, key, payload_hash)
     try:
-        answer = _ask(run, call, send, timeout)
+        answer = _ask(intent, send)
         with run.step("store"):
-            answers.keep(run, call, answer)
+            return answers.keep(run, intent.call, answer)
     finally:
         run.is_paying = False
-    return Bought(answer.raw, call)
 
 
 def key_of(job: Job, payload_hash: str) -> str:
@@ -64,7 +63,7 @@ def key_of(job: Job, payload_hash: str) -> str:
     return hashlib.sha256(f"{job.id} {payload_hash}".encode()).hexdigest()
 
 
-def _begin(run: Run, name: str, key: str, payload_hash: str) -> tuple[Call, float]:
+def _begin(run: Run, name: str, key: str, payload_hash: str) -> Intent:
     """Begin a call; if the next token is a moment away, wait for it."""
     give_up_at = time.monotonic() + 2 * limits.AHEAD.total_seconds()
     while True:
@@ -77,30 +76,39 @@ def _begin(run: Run, name: str, key: str, payload_hash: str) -> tuple[Call, floa
                 time.sleep(full.wait + random.uniform(0, 0.05))
 
 
-def _ask(run: Run, call: Call, send: Send, timeout: float) -> Answer:
+def _ask(intent: Intent, send: Send) -> Answer:
+    """Send the request, unless its moment has passed; our clients ask again as it leaves."""
+    before = may_send.set(intent.check)
     try:
-        with run.step("generate"):
-            return send(timeout)
+        with intent.run.step("generate"):
+            intent.check()
+            return send(intent.timeout)
     except BaseException as error:
-        _note(run, call, error)
+        _note(intent, error)
         raise
+    finally:
+        may_send.reset(before)
 
 
-def _note(run: Run, call: Call, error: BaseException) -> None:
+def _note(intent: Intent, error: BaseException) -> None:
     """Record what became of a call that brought no answer, for its money and its provider."""
+    call = intent.call
     billed = getattr(error, "billed", True)
     is_known = isinstance(error, KNOWN) and not isinstance(error, AnswerLost)
     state = State.FAILED if is_known or not billed else State.UNKNOWN
 
     def record() -> None:
+        if isinstance(error, TooLate):
+            intent.withdraw(text.message(error))
+            return
         ledger.end(call, state, text.message(error), cost=None if billed else Decimal(0))
         if isinstance(error, PermanentError):
             limits.note_answer(call.provider)
         elif isinstance(error, ProviderUnavailable | GarbageAnswer):
-            limits.note_fault(call.provider, error)
+            limits.let_wait(error, limits.note_fault(call.provider, error))
 
     try:
-        run.insist(record, time.monotonic() + RECORD_FOR.total_seconds(), Error)
+        intent.run.insist(record, time.monotonic() + ledger.RECORD_FOR.total_seconds(), Error)
     except Error as fault:  # the intent stays: who finds it takes the call for unknown
         log.error("%s could not be recorded: %s", call, fault)
         return

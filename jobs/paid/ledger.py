@@ -1,60 +1,147 @@
 """The books of paid calls: an intention is written before anything is sent, and its end after."""
 
+import logging
 import time
-from collections.abc import Iterable
-from datetime import timedelta
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from decimal import Decimal
 from uuid import UUID
 
 from django.conf import settings
+from django.db import Error
 from django.db.models import Max
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from jobs.db import sessions
-from jobs.errors import LeaseLost, OutcomeUnknown, Snooze
-from jobs.models import Call, State
+from jobs.errors import LeaseLost, OutcomeUnknown, Snooze, TooLate
+from jobs.models import Call, Provider, State
+from jobs.models.call import OVERDUE
 from jobs.paid import limits
 from jobs.run import Run
 
+log = logging.getLogger(__name__)
+
 MARGIN = timedelta(seconds=30)  # that a run has beyond the deadline of its call
+# A request leaves so soon after its intent, or never. So even an answer that takes the whole
+# timeout comes before other workers take the call for unknown.
+SEND_WITHIN = OVERDUE * 2 / 3
+RECORD_FOR = timedelta(seconds=15)  # if the database is away for longer, the call is unknown
 
 
-def begin(run: Run, name: str, key: str, payload_hash: str) -> tuple[Call, float]:
+@dataclass(frozen=True)
+class Intent:
+    """A call on record whose request is not sent yet, and only in the next moment may be."""
+
+    run: Run
+    call: Call
+    timeout: float  # seconds
+    send_by: float  # monotonic; counted from before the intent's transaction
+    full_at: datetime  # of the provider's tokens, after this one was taken
+
+    def check(self) -> None:
+        """Raise TooLate if the claim may be gone or the moment is over: we may have been frozen."""
+        try:
+            self.run.check()
+        except LeaseLost as error:
+            raise TooLate(f"Nothing was sent: {error}") from error
+        if time.monotonic() > self.send_by:
+            raise TooLate("Nothing was sent: too much time has passed since the intent.")
+
+    def withdraw(self, reason: str) -> None:
+        """Nothing was sent: end the call, and give back its token and its price.
+
+        Not if another worker has found an answer under its name, whose own row was lost.
+        """
+        end(self.call, State.FAILED, reason, Decimal(0), origins=(State.INTENT, State.UNKNOWN))
+        limits.give_back_token(self.call.provider, self.full_at)
+
+
+def begin(run: Run, name: str, key: str, payload_hash: str) -> Intent:
     """Confirm the claim, take a token, book the price, write the intent: all or nothing."""
     run.check()
+    send_by = time.monotonic() + SEND_WITHIN.total_seconds()
+    intent = None
+    try:
+        with sessions.short_transaction():
+            provider = limits.lock(name)
+            _confirm(run)
+            refuse_after_too_many(key)
+            refuse_beside_another(key, name)
+            limits.take(provider)
+            call = _write(run, provider, key, next_number(key), payload_hash)
+            intent = Intent(run, call, float(provider.timeout), send_by, provider.full_at)
+    except Error as error:
+        if intent:
+            _withdraw_if_written(intent, error)
+        raise
+    run.is_paying = True
+    if run.deadline < time.monotonic() + intent.timeout + MARGIN.total_seconds():
+        run.allow(timedelta(seconds=intent.timeout) + MARGIN)
+    return intent
+
+
+def adopt(run: Run, name: str, key: str, number: int, payload_hash: str) -> Call:
+    """Write anew the row of an answer that is stored; a failover or a restore has lost it.
+
+    The money that was spent on it was lost from the books too, and is booked again.
+    """
     with sessions.short_transaction():
         provider = limits.lock(name)
-        _confirm(run)
-        refuse_after_too_many(key)
-        if Call.objects.filter(key=key, state__in=[State.INTENT, State.STORED]).exists():
-            raise Snooze(1, f"Another call of {name} for it has begun, or was answered just now.")
-        limits.take(provider)
-        timeout = timedelta(seconds=provider.timeout)
-        number = (Call.objects.filter(key=key).aggregate(last=Max("number"))["last"] or 0) + 1
-        call = Call.objects.create(
-            provider=name,
-            job_id=run.job.id,
-            kind=run.job._meta.label,
-            epoch=run.epoch,
-            worker=run.job.locked_by or "",
-            key=key,
-            number=number,
-            payload_hash=payload_hash,
-            answer_name=f"calls/{key}/{number}",
-            cost=provider.price,
-            deadline=provider.now + timeout,
-            started_at=provider.now,
-        )
-    run.is_paying = True
-    if run.deadline < time.monotonic() + (timeout + MARGIN).total_seconds():
-        run.allow(timeout + MARGIN)
-    return call, timeout.total_seconds()
+        refuse_beside_another(key, name)
+        if next_number(key) != number:
+            raise Snooze(1, f"Another call of {name} for it was made just now.")
+        limits.charge(provider)
+        return _write(run, provider, key, number, payload_hash)
+
+
+def next_number(key: str) -> int:
+    """Of the next try: its answer will be stored as calls/<key>/<number>."""
+    return (Call.objects.filter(key=key).aggregate(last=Max("number"))["last"] or 0) + 1
+
+
+def _write(run: Run, provider: Provider, key: str, number: int, payload_hash: str) -> Call:
+    return Call.objects.create(
+        provider=provider.name,
+        job_id=run.job.id,
+        kind=run.job._meta.label,
+        epoch=run.epoch,
+        worker=run.job.locked_by or "",
+        key=key,
+        number=number,
+        payload_hash=payload_hash,
+        answer_name=name_of(key, number),
+        cost=provider.price,
+        booked_on=provider.spent_on,
+        deadline=provider.now + timedelta(seconds=provider.timeout),
+        started_at=provider.now,
+    )
+
+
+def name_of(key: str, number: int) -> str:
+    return f"calls/{key}/{number}"
+
+
+def _withdraw_if_written(intent: Intent, error: Error) -> None:
+    """The commit may have succeeded and only its reply was lost; nothing was sent in any case."""
+    give_up_at = time.monotonic() + RECORD_FOR.total_seconds()
+    try:
+        intent.run.insist(lambda: intent.withdraw(f"Nothing was sent: {error}"), give_up_at, Error)
+    except Error as fault:
+        log.error("%s could not be withdrawn: %s", intent.call, fault)
 
 
 def _confirm(run: Run) -> None:
     held = type(run.job).objects.held(run.job)
     if not held.filter(lease_expires_at__gt=Now()).exists():
         raise LeaseLost("The claim is gone: nothing may be bought for it.")
+
+
+def refuse_beside_another(key: str, name: str) -> None:
+    if Call.objects.filter(key=key, state__in=[State.INTENT, State.STORED]).exists():
+        raise Snooze(1, f"Another call of {name} for it has begun, or was answered just now.")
 
 
 def refuse_after_too_many(key: str) -> None:
@@ -77,23 +164,33 @@ def excuse(job_ids: Iterable[UUID]) -> None:
 # claim is spent all the same, and its answer is as good as any.
 
 ENDS_FROM = {
-    State.STORED: (State.INTENT, State.UNKNOWN),
+    # From stored too: another worker may have found the answer, but knows not what it cost.
+    State.STORED: (State.INTENT, State.UNKNOWN, State.STORED),
     State.UNKNOWN: (State.INTENT,),
     State.FAILED: (State.INTENT, State.UNKNOWN, State.STORED),
 }
 
 
 def end(
-    call: Call, state: State, error: str = "", cost: Decimal | None = None, **told: object
+    call: Call,
+    state: State,
+    error: str = "",
+    cost: Decimal | None = None,
+    *,
+    origins: Collection[State] = (),
+    **told: object,
 ) -> None:
     """Write what became of a call, once; `cost` corrects what was booked, if it is known."""
     with sessions.short_transaction():
         if cost is not None:
             limits.lock(call.provider)
-        ending = Call.objects.filter(pk=call.pk, state__in=ENDS_FROM[state])
+        ending = Call.objects.same(call).filter(state__in=origins or ENDS_FROM[state])
         booked = ending.values_list("cost", flat=True).first()
         if booked is not None:
-            cost = booked if cost is None else cost
-            ending.update(state=state, error=error, cost=cost, finished_at=Now(), **told)
-            limits.book(call.provider, cost - booked, call.started_at)
-    call.refresh_from_db()
+            if cost is not None:
+                told["cost"] = cost
+                day = call.booked_on or timezone.localdate(call.started_at)
+                limits.book(call.provider, cost - booked, day)
+            ending.update(state=state, error=error, finished_at=Now(), **told)
+    with suppress(Call.DoesNotExist):  # a failover has lost the row
+        call.refresh_from_db(from_queryset=Call.objects.same(call))

@@ -7,26 +7,25 @@ Both under the lock of the row, which comes before the locks of jobs.
 import logging
 import math
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 
+from django.conf import settings
 from django.db import Error
 from django.db.models import Count, Exists, F, OuterRef, Q
-from django.db.models.functions import Now
-from django.utils import timezone
+from django.db.models.functions import Greatest, Least, Now
 
 from jobs.db import clock, sessions, text
 from jobs.errors import AnswerLost, NoRoom, OperatorsFault, ProviderUnavailable
-from jobs.models import Call, Job, Provider, job_models
+from jobs.models import Call, Job, JobQuerySet, Provider, Status, job_models
 from jobs.models.provider import BREAKER_FAULTS
 
 log = logging.getLogger(__name__)
 
-Faults = type[Exception] | tuple[type[Exception], ...]
+Caught = type[Exception] | tuple[type[Exception], ...]
 
-UNLIMITED = {"painter"}  # runs here, and costs nothing
 # A claim looks a little ahead, or a minute's tokens would be used at the pace of polling.
 AHEAD = timedelta(seconds=2)
 STARTING = timedelta(seconds=10)  # between a claim and its call
@@ -46,9 +45,23 @@ def _find(name: str) -> Provider:
 
 
 def _make(name: str) -> Provider:
-    limit = {"requests_per_minute": None} if name in UNLIMITED else {}
+    """With a budget that can't ruin anybody, and covers nothing until a person sets the price."""
+    budget = {"daily_budget": settings.DEFAULT_DAILY_BUDGET}
+    limit = {"requests_per_minute": None} if is_free(name) else budget
     Provider.objects.bulk_create([Provider(name=name, **limit)], ignore_conflicts=True)
     return Provider.objects.with_now().get(name=name)
+
+
+def is_free(name: str | None) -> bool:
+    """Whether the jobs that run under it say that it takes no money."""
+    return any(model.provider_name() == name and model.provider_is_free() for model in job_models())
+
+
+def make_rows(models: Iterable[type[Job]]) -> None:
+    """Let every provider of these jobs have its row, and say which of them need a price."""
+    for name in {model.provider_name() for model in models} - {None}:
+        if name and find(name).lacks_price:
+            log.warning("%s starts no call until a person sets its price, in the admin.", name)
 
 
 def lock(name: str) -> Provider:
@@ -113,20 +126,35 @@ def take(provider: Provider) -> None:
     """Take a token and book the price, on the locked row; or raise NoRoom."""
     if provider.is_paused:
         raise NoRoom(f"{provider} is paused: {provider.pause_reason}")
+    if provider.lacks_price:
+        raise NoRoom(f"{provider} has a budget, but its price is not set.")
     if provider.affordable < 1:
         raise NoRoom(f"{provider} has spent {provider.spent_today} of {provider.daily_budget}.")
     if provider.tokens() < 1:
         wait = provider.next_token_in.total_seconds()
         raise NoRoom(f"{provider} allows {provider.requests_per_minute} a minute.", wait)
     provider.full_at = provider.now + provider.debt + provider.interval
+    provider.save(update_fields=["full_at"])
+    charge(provider)
+
+
+def charge(provider: Provider) -> None:
+    """Book the price of one call, on the locked row."""
     provider.spent = provider.spent_today + provider.price
-    provider.spent_on = provider.today
-    provider.save(update_fields=["full_at", "spent", "spent_on"])
+    provider.spent_on = provider.booking_day
+    provider.save(update_fields=["spent", "spent_on"])
 
 
-def book(name: str, difference: Decimal, when: datetime) -> None:
-    """Correct what a call of that moment has cost; another day's money is not today's."""
-    same_day = Provider.objects.filter(name=name, spent_on=timezone.localdate(when))
+def give_back_token(name: str, full_at: datetime) -> None:
+    """Undo a take that left `full_at` behind; unless it was not the last, or was undone."""
+    with sessions.short_transaction():
+        untouched = full_at - lock(name).interval
+        Provider.objects.filter(name=name, full_at=full_at).update(full_at=untouched)
+
+
+def book(name: str, difference: Decimal, day: date) -> None:
+    """Correct what a call that was booked on that day has cost; its money is not today's."""
+    same_day = Provider.objects.filter(name=name, spent_on=day)
     if difference:
         same_day.update(spent=F("spent") + difference)
 
@@ -139,11 +167,9 @@ def note_answer(name: str) -> None:
     Provider.objects.filter(name=name, faults__gt=0).update(faults=0)
 
 
-def note_fault(name: str, error: BaseException) -> None:
-    """Pause the provider for everybody, if this fault is one to wait for.
-
-    The job waits as long: `error.retry_after` says so afterwards.
-    """
+def note_fault(name: str, error: BaseException) -> timedelta | None:
+    """Pause the provider for everybody, if this fault is one to wait for; returns the pause."""
+    pause = None
     with sessions.short_transaction():
         provider = lock(name)
         is_new = not provider.is_paused  # else it belongs to the fault that set the pause
@@ -153,10 +179,15 @@ def note_fault(name: str, error: BaseException) -> None:
                 provider.paused, provider.pause_reason = True, text.message(error)
         elif pause := pause_after(error, provider.faults):
             extend_pause(provider, pause, text.message(error))
-            if isinstance(error, ProviderUnavailable):
-                error.retry_after = pause.total_seconds()
         provider.save(update_fields=["faults", "paused", "paused_until", "pause_reason"])
     log.log(logging.WARNING if is_new else logging.DEBUG, "%s: %s", name, error)
+    return pause
+
+
+def let_wait(error: BaseException, pause: timedelta | None) -> None:
+    """The job that met the fault waits as long as its provider is paused."""
+    if pause and isinstance(error, ProviderUnavailable):
+        error.retry_after = pause.total_seconds()
 
 
 def pause_after(error: BaseException, faults: int) -> timedelta | None:
@@ -187,13 +218,13 @@ def extend_pause(provider: Provider, pause: timedelta, reason: str) -> None:
 
 
 @contextmanager
-def pausing_on(faults: Faults, name: str) -> Iterator[None]:
+def pausing_on(faults: Caught, name: str) -> Iterator[None]:
     """Buy nothing more while there is no place to keep it."""
     try:
         yield
     except faults as error:
         with suppress(Error):  # the database is away too, and nobody buys without it
-            note_fault(name, error)
+            let_wait(error, note_fault(name, error))
         raise
 
 
@@ -214,11 +245,32 @@ def pause(name: str, reason: str, until: datetime | None = None, by: object = "s
         Provider.objects.filter(name=name).update(
             paused=until is None, paused_until=until, pause_reason=text.clean(reason)
         )
+        if until:  # a pause without an end is ended by resume()
+            for jobs in _kept_waiting(name):
+                jobs.update(unavailable_since=Greatest(F("unavailable_since"), until))
     log.info("%s paused by %s until %s: %s", name, by, until or "resumed", reason)
     return True
 
 
 def resume(name: str, by: object = "somebody") -> None:
-    """Open it again. The faults are kept: the first call must succeed before many are made."""
-    Provider.objects.filter(name=name).update(paused=False, paused_until=None, pause_reason="")
+    """Open it again, at once for the jobs that have met its faults: somebody has mended it.
+
+    The faults are kept: the first call must succeed before many are made.
+    """
+    with sessions.short_transaction():
+        Provider.objects.filter(name=name).update(paused=False, paused_until=None, pause_reason="")
+        for jobs in _kept_waiting(name):
+            jobs.update(run_after=Least(F("run_after"), Now()), unavailable_since=None)
     log.info("%s resumed by %s", name, by)
+
+
+def _kept_waiting(name: str) -> Iterator[JobQuerySet]:
+    """The jobs that wait because of the provider's faults, locked in the order of their ids.
+
+    Their patience is with the provider: the time of an operator's pause does not count.
+    """
+    for model in job_models():
+        if model.provider_name() == name:
+            waiting = model.objects.filter(status=Status.QUEUED, unavailable_since__isnull=False)
+            locked = waiting.order_by("id").select_for_update(skip_locked=True)
+            yield model.objects.with_ids(list(locked.values_list("id", flat=True)))

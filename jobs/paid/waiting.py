@@ -1,7 +1,7 @@
 """What a job waits for: said once, for the admin, the API and the command line."""
 
 from dataclasses import dataclass
-from datetime import datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 
 from django.db import models
 from django.utils import timezone
@@ -16,6 +16,7 @@ from jobs.paid import limits
 class Reason(models.TextChoices):
     RETRY = "retry", gettext_lazy("waits until it is tried again")
     PAUSED = "paused", gettext_lazy("the provider is paused")
+    PRICE = "price", gettext_lazy("the provider's price is not set")
     BUDGET = "budget", gettext_lazy("today's budget is spent")
     BUSY = "busy", gettext_lazy("the provider takes no more jobs at once")
     RATE = "rate_limit", gettext_lazy("the provider's requests per minute are used")
@@ -44,12 +45,12 @@ class Wait:
 def waits_for(job: Job, provider: Provider | None) -> Wait | None:
     """What keeps a queued job from being claimed; None if it runs or has ended.
 
-    `provider` is the row of `providers.find()`, or None if the job has none.
+    `provider` is the row of `limits.find()`, or None if the job has none.
     """
     if job.status != Status.QUEUED:
         return None
     wait = closed(provider) if provider else None
-    if wait and wait.reason in (Reason.PAUSED, Reason.BUDGET):
+    if wait and wait.reason in (Reason.PAUSED, Reason.PRICE, Reason.BUDGET):
         return wait  # the reason why it will be tried again later, if it will
     if job.run_after > (provider.now if provider else timezone.now()):
         return Wait(Reason.RETRY, job.run_after)
@@ -61,8 +62,11 @@ def closed(provider: Provider) -> Wait | None:
     if provider.is_paused:
         until = None if provider.paused else provider.paused_until
         return Wait(Reason.PAUSED, until, provider.pause_reason)
+    if provider.lacks_price:
+        note = _("Set its price, or take the budget away: without a price it limits nothing.")
+        return Wait(Reason.PRICE, note=note)
     if provider.affordable < 1:
-        return Wait(Reason.BUDGET, _next_midnight(provider.now))
+        return Wait(Reason.BUDGET, _end_of(provider.booking_day))
     if provider.most_running is not None and provider.running >= provider.most_running:
         return Wait(Reason.BUSY)
     if provider.tokens() < 1:
@@ -76,6 +80,5 @@ def closed_for(model: type[Job]) -> Wait | None:
     return closed(limits.find(name)) if name else None
 
 
-def _next_midnight(now: datetime) -> datetime:
-    tomorrow = timezone.localdate(now) + timedelta(days=1)
-    return timezone.make_aware(datetime.combine(tomorrow, time()))
+def _end_of(day: date) -> datetime:
+    return timezone.make_aware(datetime.combine(day + timedelta(days=1), time()))

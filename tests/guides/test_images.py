@@ -1,6 +1,10 @@
 """From a request to stored files; what providers send is not trusted."""
 
 import io
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 
 import pytest
@@ -8,7 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
 from PIL import Image
 
-from guides import images, makers
+from guides import decoder, images, makers
 from guides.images import BadPicture
 from guides.models import SpotDetail
 
@@ -41,7 +45,8 @@ def test_the_painter_draws_what_passes_the_check(spot):
 
     answer = makers.chosen().draw(request, timeout=25)
 
-    assert images.check(answer.raw).size == (request.size, request.size)
+    made = images.decode(answer.raw)
+    assert (made["width"], made["height"]) == (request.size, request.size)
 
 
 def test_a_picture_is_stored_in_three_widths_under_its_contents_name(spot, pictures):
@@ -66,6 +71,9 @@ BAD = {
     "half a JPEG": png(format="JPEG")[:700],
     "a GIF": png(format="GIF", mode="L"),
     "a bomb": png(30_000, 30_000, mode="1"),
+    "more pixels than any service sells": png(6_400, 6_400, mode="L"),
+    "higher than a WebP can be": png(100, 17_000),
+    "a line that fills the memory": png(1, 16_000_000),
     "an SVG with a script": b"<svg xmlns='http://www.w3.org/2000/svg'><script/></svg>",
 }
 
@@ -73,14 +81,76 @@ BAD = {
 @pytest.mark.parametrize("raw", BAD.values(), ids=BAD.keys())
 def test_what_is_no_picture_is_refused(raw):
     with pytest.raises(BadPicture):
-        images.check(raw)
+        images.decode(raw)
 
 
 def test_too_many_bytes_are_refused_before_they_are_opened(monkeypatch):
     monkeypatch.setattr(images, "MOST_BYTES", 10)
 
     with pytest.raises(BadPicture, match="10 are the most"):
-        images.check(png())
+        images.decode(png())
+
+
+def scans_repeated(times):
+    """A small JPEG that says its last scan over and over: each is a pass over all pixels."""
+    whole = png(2048, 2048, mode="L", format="JPEG", progressive=True)
+    start = whole.rindex(b"\xff\xda")
+    return whole[:-2] + whole[start:-2] * times + whole[-2:]
+
+
+def test_a_picture_that_takes_too_long_is_refused_and_the_worker_lives_on():
+    raw = scans_repeated(60_000)
+    assert len(raw) < 2_000_000
+
+    with pytest.raises(BadPicture, match="SIGXCPU"):
+        images.decode(raw)
+
+
+def test_a_picture_of_a_few_scans_is_a_picture():
+    assert images.decode(scans_repeated(3))["width"] == 2048
+
+
+@pytest.mark.parametrize("code", [1, -9], ids=["broken", "killed by the system"])
+def test_a_decoder_that_ends_by_no_fault_of_the_picture_is_no_garbage(monkeypatch, code):
+    """Garbage is bought again, which would not help here."""
+    command = [sys.executable, "-c", f"import os; os.kill(0, 9) if {code} < 0 else exit({code})"]
+    run = subprocess.run
+
+    def broken(_, **options):
+        return run(command, start_new_session=True, **options)
+
+    monkeypatch.setattr(subprocess, "run", broken)
+
+    with pytest.raises(RuntimeError, match=f"ended with {code}"):
+        images.decode(png())
+
+
+def test_no_more_than_two_are_decoded_at_once(monkeypatch):
+    most, running = [], []
+
+    def run(*command, **options):
+        running.append(1)
+        most.append(len(running))
+        time.sleep(0.05)
+        running.pop()
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(subprocess, "run", run)
+    with ThreadPoolExecutor(8) as pool:
+        for done in [pool.submit(images.decode, b"picture") for _ in range(8)]:
+            assert isinstance(done.exception(), ZeroDivisionError)
+
+    assert max(most) == 2
+
+
+def test_a_decoder_learns_no_secret_of_the_worker(monkeypatch):
+    asked = []
+    monkeypatch.setattr(subprocess, "run", lambda *_, **options: asked.append(options) or 1 / 0)
+
+    with pytest.raises(ZeroDivisionError):
+        images.decode(png())
+
+    assert asked[0]["env"] == {}
 
 
 def test_everything_but_the_pixels_is_stripped(spot, pictures):
@@ -95,7 +165,7 @@ def test_everything_but_the_pixels_is_stripped(spot, pictures):
 
 
 def test_transparent_pictures_are_set_on_white():
-    image = images.check(png(4, 4, mode="RGBA"))
+    image = decoder.flat(decoder.decoded(png(4, 4, mode="RGBA")))
 
     assert (image.mode, image.getpixel((0, 0))) == ("RGB", (255, 255, 255))
 

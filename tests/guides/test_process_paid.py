@@ -12,36 +12,14 @@ from guides.models import SpotDetail, SpotImageJob
 from jobs.models import Call, Provider
 from jobs.paid import limits
 from tests.guides.conftest import save_guide
+from tests.guides.gemini import KEY, NAME, PICTURES, all_ready, service
 from tests.jobs.clients import answers
-from tests.jobs.clients.protocols import Service
 from tests.jobs.processes import start, wait_until
 
-__all__ = ["start"]  # a fixture
+__all__ = ["service", "start"]  # fixtures
 pytestmark = pytest.mark.postgres
 
 DIE = "os.kill(os.getpid(), 9)"
-PICTURES = "--jobs=guides.SpotImageJob"
-NAME = "gemini:gemini-test"
-KEY = "AIza-recognisable"
-
-
-@pytest.fixture
-def service(transactional_db, tmp_path, monkeypatch, settings):
-    """Gemini's protocol on this machine; worker processes are told to use it."""
-    with Service() as service:
-        told = {
-            "IMAGE_PROVIDER": "gemini",
-            "GEMINI_API_KEY": KEY,
-            "GEMINI_MODEL": "gemini-test",
-            "GEMINI_BASE_URL": service.url,
-            "PICTURES_FOLDER": str(tmp_path / "pictures"),
-            "ANSWERS_FOLDER": str(tmp_path / "answers"),
-        }
-        for name, value in told.items():
-            monkeypatch.setenv(name, value)
-        settings.IMAGE_PROVIDER, settings.GEMINI_MODEL = "gemini", "gemini-test"
-        Provider.objects.create(name=NAME, requests_per_minute=None, price="0.04")
-        yield service
 
 
 def dying(where, code):
@@ -60,10 +38,6 @@ def started_dying(start, where, code):
     worker = start(PICTURES, slots=1, before=dying(where, code))
     assert worker.exit_code() == -signal.SIGKILL
     worker.expire(SpotImageJob)
-
-
-def all_ready():
-    return not SpotDetail.objects.exclude(image_status="succeeded").exists()
 
 
 # Where the worker dies, and how many answers are on the bill in the end.
@@ -226,3 +200,17 @@ def test_a_stopping_worker_stores_the_answer_it_waits_for(start, service):
     assert worker.exit_code() == 0
     assert all_ready()
     assert len(service.paid) == 1
+
+
+# What can't be made into a picture
+
+
+def test_an_answer_that_can_not_be_encoded_is_garbage_and_bought_anew(start, service):
+    save_guide("Kinkaku-ji")
+    service.script = [answers.picture(answers.png(100, 17_000))]
+
+    start(PICTURES)
+    wait_until(all_ready)
+
+    assert list(Call.objects.order_by("id").values_list("state", flat=True)) == ["failed", "stored"]
+    assert len(service.paid) == 2

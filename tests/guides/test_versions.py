@@ -89,3 +89,15 @@ def test_a_version_tells_what_it_cost_and_how_long_it_took(painted):
     assert current().seconds == pytest.approx(call.seconds)
     assert current().seconds > 0
     assert current().cost == call.cost
+
+
+def test_a_version_gets_a_number_of_its_own_though_another_was_deleted(painted):
+    for _ in range(2):
+        ask_for_another()
+        paint("Kinkaku-ji")
+    SpotImage.objects.filter(version=1).delete()
+
+    ask_for_another()
+    paint("Kinkaku-ji")
+
+    assert current().version == 4

@@ -29,7 +29,7 @@ def opened():
 
 
 def fault(error=None):
-    limits.note_fault(SHOP, error or ProviderUnavailable(reason="503"))
+    return limits.note_fault(SHOP, error or ProviderUnavailable(reason="503"))
 
 
 def let_the_pause_end():
@@ -63,9 +63,20 @@ def test_without_it_the_pauses_grow():
 def test_the_job_waits_as_long_as_its_provider():
     error = ProviderUnavailable(reason="503")
 
-    fault(error)
+    with pytest.raises(ProviderUnavailable):
+        buy(claimed_run(), Sender(error))
 
     assert error.retry_after == pytest.approx(pause_left().total_seconds(), abs=1)
+
+
+def test_a_fault_tells_the_pause_and_leaves_the_error_alone():
+    error = ProviderUnavailable(reason="503")
+
+    pause = fault(error)
+
+    assert pause.total_seconds() == pytest.approx(pause_left().total_seconds(), abs=1)
+    assert error.retry_after is None
+    assert fault(OperatorsFault(reason="401")) is None
 
 
 def test_faults_of_calls_under_way_belong_to_the_one_that_set_the_pause():

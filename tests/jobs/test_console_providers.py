@@ -143,13 +143,25 @@ def test_the_log_tells_what_the_money_was_before(admin_client, provider):
     admin_client.post(EDIT, {**form, "price": "0.04", "daily_budget": "10"})
 
     told = LogEntry.objects.get().get_change_message()
-    assert told == "price: 0.0000 → 0.04, daily_budget: – → 10"
+    assert told == "price: 0.0000 → 0.04, daily_budget: 5.0000 → 10"
 
 
 def test_an_operator_edits_limits_and_no_money(operator, provider):
     operator.post(EDIT, {**FORM, "burst": 9, "price": "7", "daily_budget": "1"})
 
-    assert (row().burst, row().price, row().daily_budget) == (9, 0, None)
+    assert (row().burst, row().price, row().daily_budget) == (9, 0, 5)
+
+
+def test_a_budget_without_a_price_says_that_nothing_starts(admin_client, provider):
+    page = admin_client.post(EDIT, {**FORM, "price": "0", "daily_budget": "10"}, follow=True).text
+    assert "has a budget but no price: no call starts until its price is set" in page
+
+    page = admin_client.get(EDIT).text
+    assert "the provider&#x27;s price is not set" in page
+    assert "without a price it limits nothing" in page
+
+    page = admin_client.post(EDIT, {**FORM, "price": "0.04", "daily_budget": "10"}, follow=True)
+    assert "no price" not in page.text
 
 
 def test_a_superuser_edits_money(admin_client, provider):

@@ -10,13 +10,16 @@ from functools import partial
 import pytest
 from django.db import connection
 from django.db.models.functions import Now
+from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
+from guides.models import SpotImageJob
 from jobs import queue
 from jobs.errors import NoRoom
 from jobs.models import Call, Outcome, Provider
 from jobs.paid import limits
+from jobs.paid.clients import Answer
 from jobs.queue.outcomes import End
 from tests.jobs.conftest import LEASE
 from tests.jobs.orders import SHOP, Sender, buy, claimed_run, open_shop, order, run_of, shop
@@ -54,11 +57,52 @@ def test_a_provider_appears_when_it_is_first_used_with_modest_limits():
 
     provider = Provider.objects.get(name=SHOP)
     assert (provider.requests_per_minute, provider.burst, provider.timeout) == (15, 5, 25)
-    assert (provider.max_running, provider.daily_budget, provider.price) == (None, None, 0)
+    assert (provider.max_running, provider.daily_budget, provider.price) == (None, 5, 0)
+
+
+def test_a_new_provider_sells_nothing_until_a_person_has_set_its_price():
+    order()
+    assert claim() == []
+
+    set_shop(price=Decimal("0.04"))
+
+    assert buy(claimed_run()).raw == b"picture"
+    assert shop().left_today == Decimal("4.96")
+
+
+def test_the_budget_of_a_new_provider_is_a_setting(settings):
+    settings.DEFAULT_DAILY_BUDGET = None
+
+    assert shop().daily_budget is None
+    assert not shop().lacks_price
+
+
+def test_a_budget_without_a_price_stops_a_call_that_was_claimed_before():
+    open_shop(price=0)
+    run, send = claimed_run(), Sender()
+    set_shop(daily_budget=Decimal(1))
+
+    with pytest.raises(NoRoom, match="its price is not set"):
+        buy(run, send)
+
+    assert send.sent == 0
 
 
 def test_the_painter_is_not_limited():
-    assert limits.find("painter").requests_per_minute is None
+    painter = limits.find("painter")
+
+    assert (painter.requests_per_minute, painter.daily_budget) == (None, None)
+    assert limits.is_free("painter")
+    assert not limits.is_free(SHOP)
+
+
+def test_a_worker_makes_the_rows_of_its_jobs_and_names_those_without_a_price(caplog):
+    limits.make_rows([Order, SpotImageJob, Chore])
+
+    assert set(Provider.objects.values_list("name", flat=True)) == {SHOP, "painter"}
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{SHOP} starts no call until a person sets its price, in the admin."
+    ]
 
 
 def test_a_row_of_plain_sql_with_a_name_is_a_good_provider():
@@ -215,13 +259,44 @@ def test_yesterdays_money_is_not_todays():
 
 
 def test_a_day_is_a_day_of_the_sites_time_zone(settings):
-    provider = Provider(name=SHOP, spent=Decimal(1), spent_on=date(2026, 11, 17))
+    provider = Provider(name=SHOP, spent=Decimal(1), spent_on=date(2026, 11, 16))
     provider.now = datetime.fromisoformat("2026-11-16T15:30:00+00:00")
 
     settings.TIME_ZONE = "Asia/Tokyo"
-    assert provider.spent_today == 1
-    settings.TIME_ZONE = "UTC"
     assert provider.spent_today == 0
+    settings.TIME_ZONE = "UTC"
+    assert provider.spent_today == 1
+
+
+def test_an_earlier_day_gives_no_new_budget():
+    """Of a host in another time zone, or of a clock that was corrected."""
+    open_shop(daily_budget=Decimal("0.08"), spent=Decimal("0.04"), spent_on=tomorrow())
+    buy(claimed_run("one"))
+    run = claimed_without_looking("two")
+
+    with pytest.raises(NoRoom, match="has spent"):
+        buy(run)
+
+    assert Provider.objects.get().spent_on == tomorrow()
+
+
+def test_what_was_booked_on_another_hosts_day_is_corrected_on_that_day():
+    open_shop(spent=Decimal("0.40"), spent_on=tomorrow())
+
+    buy(claimed_run(), Sender(Answer(raw=b"picture", cost=Decimal("0.01"))))
+
+    assert Provider.objects.get().spent == Decimal("0.41")
+
+
+def tomorrow():
+    return timezone.localdate() + timedelta(days=1)
+
+
+def claimed_without_looking(name):
+    order(name)
+    [job] = claim_without_looking(1)
+    set_shop(daily_budget=Decimal("0.08"))
+    return run_of(job)
 
 
 @pytest.mark.postgres

@@ -1,12 +1,15 @@
 """Limits hold for a fleet of real worker processes, by the shop's own books."""
 
+import io
 from collections import Counter
+from contextlib import suppress
 from decimal import Decimal
 
 import pytest
+from django.core.management import CommandError, call_command
 
 from jobs import queue
-from jobs.models import Attempt, Call, Status
+from jobs.models import Attempt, Call, Provider, Status
 from tests.jobs.orders import SHOP, open_shop, shop
 from tests.jobs.processes import start, wait_until
 from tests.testapp.models import Order
@@ -116,3 +119,25 @@ def test_a_drained_worker_waits_for_tokens_but_not_for_a_pause(start, books):
     queue.enqueue([Order(name="late")])
     assert start("--jobs=testapp.Order", "--drain").exit_code() == 0
     assert count(Status.QUEUED) == 1
+
+
+def test_a_provider_without_a_price_gets_its_row_when_the_worker_starts(start, books):
+    worker = start("--jobs=testapp.Order")
+    wait_until(lambda: worker.is_listed)
+
+    row = Provider.objects.get(name=SHOP)
+    assert (row.daily_budget, row.price) == (5, 0)
+    wait_until(lambda: f"{SHOP} starts no call until a person sets its price" in worker.log)
+
+    order_many(1)
+    wait_until(lambda: says_status("the provider's price is not set"))
+    Provider.objects.update(price=Decimal("0.04"))
+    wait_until(lambda: count(Status.SUCCEEDED) == 1)
+    assert len(books()) == 1
+
+
+def says_status(text):
+    told = io.StringIO()
+    with suppress(SystemExit, CommandError):
+        call_command("jobs", "status", stdout=told)
+    return text in told.getvalue()

@@ -4,14 +4,17 @@ import os
 import signal
 import sys
 from argparse import ArgumentParser
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import BaseCommand, CommandError
+from django.db import Error
 
 from jobs.db import sessions
 from jobs.models import Job, job_models
+from jobs.paid import limits
 from jobs.worker.loop import Loop
 from jobs.worker.options import Options
 
@@ -61,6 +64,8 @@ class Command(BaseCommand):
         signal.signal(signal.SIGINT, loop.stop)
         sessions.share_pool()
         sessions.own_connection()
+        with suppress(Error):  # without a database now, each is made when it is first needed
+            limits.make_rows(models)
         # What was loaded so far is never garbage: don't look through it again and again.
         gc.freeze()
         gc.set_threshold(10_000)

@@ -4,8 +4,10 @@ Import it on use: httpx2 comes with the SDKs, which are optional.
 """
 
 import json
+import math
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -13,12 +15,15 @@ from typing import Any
 
 import httpx2
 
-from jobs.paid.clients import MOST_BYTES
+from jobs.paid.clients import MOST_BYTES, may_send
 from jobs.paid.clients.declined import Declined
 from jobs.paid.clients.faults import Faults
 
 # Of the answer's headers: those that speak of its bytes on the wire, which are no more.
 ON_THE_WIRE = {"content-encoding", "content-length", "transfer-encoding"}
+
+NAP = 1.0  # seconds
+FROZEN = 2 * NAP  # a nap that took longer was none
 
 # How the answer to this thread's request begins; None until it has come.
 answer: ContextVar[str | None] = ContextVar("answer", default=None)
@@ -132,6 +137,7 @@ class Exchange:
 
     def __init__(self, request: httpx2.Request) -> None:
         request.extensions["trace"] = self.watch
+        self.may_send = may_send.get()
         self.lock = threading.Lock()
         self.socket: socket.socket | None = None
         self.sent = False
@@ -140,10 +146,10 @@ class Exchange:
         self.error: BaseException | None = None
 
     def result(self, fetch: Callable[[], httpx2.Response], timeout: float) -> httpx2.Response:
-        """The answer, or NotSent, Lost or Unusable; never later than the timeout."""
+        """The answer, or NotSent, Lost or Unusable, within so many seconds awake."""
         thread = threading.Thread(target=self.run, args=(fetch,), name="paid-call", daemon=True)
         thread.start()
-        thread.join(timeout)
+        wait_awake(thread, timeout)
         with self.lock:
             if self.response is not None:
                 return self.response
@@ -174,6 +180,7 @@ class Exchange:
                 if self.given_up:
                     # Who asked was told that nothing was sent. Keep it true.
                     raise httpx2.ConnectTimeout("too late to send")
+                self.may_send()
                 self.sent = True
 
     def give_up(self) -> None:
@@ -194,6 +201,19 @@ class Exchange:
             )
             return Lost(reason) if self.sent else NotSent(reason)
         return error
+
+
+def wait_awake(thread: threading.Thread, timeout: float) -> None:
+    """Wait for a thread, but not by the clock: a frozen process has not read its answer.
+
+    The nap in which it was frozen does not count, so what has arrived meanwhile is still read.
+    """
+    naps = max(1, math.ceil(timeout / NAP))
+    nap = timeout / naps
+    while naps and thread.is_alive():
+        began_at = time.monotonic()
+        thread.join(nap)
+        naps -= time.monotonic() - began_at < FROZEN
 
 
 def check_json(content_type: str, body: bytes) -> None:

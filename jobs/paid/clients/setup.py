@@ -10,13 +10,10 @@ def check(service: str, *, module: str, package: str, api_key: str, base_url: st
     name = service.upper()
     if not installed(module):
         raise ImproperlyConfigured(
-            f"IMAGE_PROVIDER={service} needs the package {package}: "
-            f"pip install -r requirements-{service}.txt"
+            f"{service} needs the package {package}: pip install -r requirements-{service}.txt"
         )
     if not api_key:
-        raise ImproperlyConfigured(
-            f"{name}_API_KEY is not set, and IMAGE_PROVIDER={service} can't do without it."
-        )
+        raise ImproperlyConfigured(f"{name}_API_KEY is not set, and {service} can't do without it.")
     # Sent in a header; the error of a bad header would quote the key.
     if not (api_key.isascii() and api_key.isprintable()) or " " in api_key:
         raise ImproperlyConfigured(f"{name}_API_KEY contains a character that no key has.")

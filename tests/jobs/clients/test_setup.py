@@ -25,8 +25,7 @@ def test_a_missing_package_names_the_command(monkeypatch, kind, provider, packag
         kind("key")
 
     assert str(caught.value) == (
-        f"IMAGE_PROVIDER={provider} needs the package {package}: "
-        f"pip install -r requirements-{provider}.txt"
+        f"{provider} needs the package {package}: pip install -r requirements-{provider}.txt"
     )
 
 

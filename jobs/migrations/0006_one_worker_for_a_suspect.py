@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("jobs", "0004_seen_calls"),
+        ("jobs", "0005_call_booked_on"),
     ]
 
     operations = [
