@@ -9,6 +9,8 @@ from django.db import connection, transaction
 from django.db.models.functions import Now
 
 from jobs import queue
+from jobs.db import sessions
+from jobs.db.sessions import Patience
 from jobs.models import Attempt, Status, Worker
 from jobs.worker.alone import Reservation
 from jobs.worker.loop import Loop
@@ -21,6 +23,7 @@ from tests.testapp.models import Chore, NoopJob, Potter, Shelf
 pytestmark = pytest.mark.django_db(transaction=True)
 
 LEASE = timedelta(seconds=8)
+SHORT = Patience(locks=timedelta(milliseconds=200))
 
 
 @contextmanager
@@ -82,10 +85,8 @@ def test_a_locked_row_keeps_only_its_own_job_from_being_settled(worker):
     make_potters("a", "locked", "c")
     jobs = worker.claim(Potter, slots=3)
 
-    with elsewhere(lambda: lock_shelf("locked")), connection.cursor() as cursor:
-        cursor.execute("SET lock_timeout = '200ms'")
+    with elsewhere(lambda: lock_shelf("locked")), sessions.with_patience(SHORT):
         [missed] = worker.succeed(*jobs)
-        cursor.execute("RESET lock_timeout")
 
     assert missed.is_busy
     assert missed.job.shelf == "locked"
@@ -187,10 +188,8 @@ def test_what_a_locked_table_kept_from_being_settled_is_settled_when_it_is_free(
     wait_until(lambda: loop.crew._ended)
     loop.collect()
 
-    with elsewhere(lambda: lock_table(Chore)), connection.cursor() as cursor:
-        cursor.execute("SET lock_timeout = '200ms'")
+    with elsewhere(lambda: lock_table(Chore)), sessions.with_patience(SHORT):
         loop.held.settle()
-        cursor.execute("RESET lock_timeout")
     assert loop.held.ended
 
     wait_until(lambda: loop.held.settle() or not loop.held.ended)

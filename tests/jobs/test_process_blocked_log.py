@@ -7,8 +7,8 @@ import pytest
 
 from tests.jobs import processes
 from tests.jobs.processes import (
-    LEASE,
     ROOT,
+    SHORT,
     all_ended,
     assert_each_done_once,
     enqueue_chores,
@@ -35,7 +35,7 @@ def full_pipe():
 def test_a_worker_whose_log_can_not_be_written_ends_and_others_do_its_jobs(start, full_pipe):
     ids = enqueue_chores(200, seconds=0.01)
     mute = subprocess.Popen(
-        [sys.executable, "manage.py", "runworker", "--poll=0.2", f"--lease={LEASE}"],
+        [sys.executable, "manage.py", "runworker", "--poll=0.2", f"--lease={SHORT}"],
         cwd=ROOT,
         env=os.environ | environment(),
         stdin=subprocess.DEVNULL,
