@@ -137,6 +137,7 @@ def test_a_success_is_not_run_again_by_any_other_button(operator, painted):
 
 def test_a_price_that_nobody_has_set_is_not_called_nothing(operator, painted, monkeypatch):
     monkeypatch.setattr(SpotImageJob, "provider_name", classmethod(lambda cls: "gemini:flash"))
+    monkeypatch.setattr(SpotImageJob, "provider_is_free", classmethod(lambda cls: False))
 
     page = operator.get(new_picture(SpotImageJob.objects.get())).text
 

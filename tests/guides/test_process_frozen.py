@@ -17,7 +17,7 @@ from jobs.paid import limits
 from tests.guides.conftest import save_guide
 from tests.guides.gemini import NAME, PICTURES, all_ready, service
 from tests.jobs.clients import answers
-from tests.jobs.processes import start, wait_until
+from tests.jobs.processes import SHORT, start, wait_until
 
 __all__ = ["service", "start"]  # fixtures
 pytestmark = pytest.mark.postgres
@@ -73,11 +73,10 @@ def test_a_worker_frozen_before_its_request_buys_nothing_when_it_comes_back(
     start, service, where, code
 ):
     save_guide("Kinkaku-ji")
-    slow = start(PICTURES, slots=1, before=frozen(where, code))
+    slow = start(PICTURES, slots=1, lease=SHORT, before=frozen(where, code))
     wait_until(lambda: is_frozen(slow))
-    slow.expire(SpotImageJob)
 
-    start(PICTURES)
+    start(PICTURES)  # does the job when the lease has ended
     wait_until(all_ready)
     slow.resume()
     wait_until(lambda: "the claim was gone: dropped" in slow.log)
