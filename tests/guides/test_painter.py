@@ -80,6 +80,7 @@ def test_a_style_chooses_the_hour():
     assert paint("Somewhere", style="night") != paint("Somewhere", style="dawn")
 
 
+@pytest.mark.usefixtures("coarse")
 @pytest.mark.parametrize("motif", vocabulary.MOTIFS, ids=lambda motif: motif.name)
 def test_every_motif_can_be_painted(motif):
     spot = motif.words[0].replace("_", " ").replace("-", "Kinkaku-")
@@ -90,6 +91,7 @@ def test_every_motif_can_be_painted(motif):
     assert len(set(painting.resize((64, 64)).get_flattened_data())) > 200
 
 
+@pytest.mark.usefixtures("coarse")
 @pytest.mark.parametrize(
     "name",
     [
