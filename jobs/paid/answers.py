@@ -85,7 +85,7 @@ def _give_up(call: Call) -> None:
 
 
 def _write_off(call: Call) -> None:
-    """Mark a call as unknown; raise Snooze if its worker is alive and may still store the answer."""
+    """Mark a call as unknown; raise Snooze if its live worker may still store the answer."""
     under_way = Call.objects.under_way().filter(pk=call.pk)
     alive = Worker.objects.alive().filter(name=call.worker)
     if under_way.exists() and alive.exists():

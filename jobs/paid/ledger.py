@@ -42,7 +42,7 @@ class Intent:
     full_at: datetime  # of the provider's tokens, after this one was taken
 
     def check(self) -> None:
-        """Raise TooLate if the claim may be gone or time is up: the process may have been frozen."""
+        """Raise TooLate if the claim may be gone or time is up: the process may have frozen."""
         try:
             self.run.check()
         except LeaseLost as error:
@@ -126,7 +126,7 @@ def name_of(key: str, number: int) -> str:
 
 
 def _withdraw_if_written(intent: Intent, error: Error) -> None:
-    """The commit may have succeeded with only its reply lost. The request was not sent either way."""
+    """The commit may have succeeded although its reply was lost. No request was sent."""
     give_up_at = time.monotonic() + RECORD_FOR.total_seconds()
     try:
         intent.run.insist(lambda: intent.withdraw(f"Nothing was sent: {error}"), give_up_at, Error)

@@ -45,7 +45,7 @@ def _find(name: str) -> Provider:
 
 
 def _make(name: str) -> Provider:
-    """Create it with a small budget, which covers no call until a person sets the price."""
+    """Create it with the default budget, which covers no call until a person sets the price."""
     budget = {"daily_budget": settings.DEFAULT_DAILY_BUDGET}
     limit = {"requests_per_minute": None} if is_free(name) else budget
     Provider.objects.bulk_create([Provider(name=name, **limit)], ignore_conflicts=True)
@@ -153,7 +153,7 @@ def give_back_token(name: str, full_at: datetime) -> None:
 
 
 def book(name: str, difference: Decimal, day: date) -> None:
-    """Correct the cost of a call booked on that day; other days' spending stays as it is."""
+    """Correct what a call booked on that day cost; a later day's spending is not touched."""
     same_day = Provider.objects.filter(name=name, spent_on=day)
     if difference:
         same_day.update(spent=F("spent") + difference)

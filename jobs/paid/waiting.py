@@ -51,7 +51,7 @@ def waits_for(job: Job, provider: Provider | None) -> Wait | None:
         return None
     wait = closed(provider) if provider else None
     if wait and wait.reason in (Reason.PAUSED, Reason.PRICE, Reason.BUDGET):
-        return wait  # it outlasts the retry, and is its cause if there is one
+        return wait  # it says more than the time of the next retry
     if job.run_after > (provider.now if provider else timezone.now()):
         return Wait(Reason.RETRY, job.run_after)
     return wait or Wait(Reason.TURN)
