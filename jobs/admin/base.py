@@ -24,7 +24,7 @@ Rows = QuerySet[Any]
 
 
 class CappedPaginator(Paginator):
-    """Counts up to 10,000: an exact count of a huge table would take minutes."""
+    """Counts up to 10,000: an exact count of a huge table can take minutes."""
 
     @cached_property
     def count(self) -> int:

@@ -1,4 +1,4 @@
-"""The figures of the console. Each query reads a bounded number of rows of any table."""
+"""The figures of the console. Each query reads a bounded number of rows, even of huge tables."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -115,7 +115,7 @@ class Job(models.Model):
     unavailable_since = models.DateTimeField(_("provider unavailable since"), null=True, blank=True)
     epoch = models.IntegerField(_("epoch"), default=0, db_default=0)
     locked_at = models.DateTimeField(_("held since"), null=True, blank=True)
-    locked_by = models.TextField(_("held by"), null=True, blank=True)  # noqa: DJ001 (NULL: nobody)
+    locked_by = models.TextField(_("held by"), null=True, blank=True)  # noqa: DJ001 (NULL: none)
     lease_expires_at = models.DateTimeField(_("held until"), null=True, blank=True)
     last_error = models.TextField(_("last error"), null=True, blank=True)  # noqa: DJ001
     error_kind = models.TextField(_("kind of error"), null=True, blank=True)  # noqa: DJ001

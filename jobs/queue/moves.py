@@ -69,7 +69,7 @@ def enqueue(jobs: Iterable[Job]) -> list[UUID]:
 def claim(
     model: type[JobT], slots: int, worker: str, lease: timedelta, *, suspect: bool = False
 ) -> list[JobT]:
-    """Take up to `slots` due jobs; with `suspect` only those that must run alone."""
+    """Take up to `slots` due jobs: trusted ones, or with `suspect` those that must run alone."""
     due = model.objects.due()
     due = due.suspect() if suspect else due.trusted()
     try:

@@ -44,7 +44,7 @@ class Held:
         return self.alone in self.runs.values()
 
     def to_beat(self) -> list[Run]:
-        """Runs whose leases must be extended: open ones, and ended ones not settled yet."""
+        """Runs whose leases must be extended: open ones, and ended ones after a failed settle."""
         # Copied first: the heartbeat's thread calls this.
         unsettled = [each for ended in list(self.ended.values()) for each in list(ended)]
         return [*self.runs.values(), *(each.run for each in unsettled if each.tries)]

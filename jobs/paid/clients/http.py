@@ -63,7 +63,7 @@ def mapped(faults: Faults, declined: Callable[[Faults, Declined], Exception]) ->
     except Declined as error:
         raise declined(faults, error) from None
     except Exception:
-        # An SDK may raise anything on a strange answer. Before an answer, it is another fault.
+        # An SDK may raise anything over a strange answer. Without an answer, raise it unchanged.
         body = answer.get()
         if body is None:
             raise
