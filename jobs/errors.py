@@ -1,6 +1,6 @@
-"""Errors of the queue: first those that `perform` may raise, whose type decides what follows.
+"""Errors of the queue. First those that `perform` may raise: their type decides the next move.
 
-Anything else that it raises means "try again later" and uses an attempt.
+Any other exception means "try again later" and uses an attempt.
 """
 
 
@@ -9,7 +9,7 @@ class PermanentError(Exception):
 
 
 class Snooze(Exception):
-    """Not yet: the job comes back after so many seconds, without using an attempt."""
+    """Not yet: the job comes back after `seconds`, without using an attempt."""
 
     def __init__(self, seconds: float, reason: str = "") -> None:
         super().__init__(reason or f"snoozed for {seconds} s")
@@ -17,11 +17,11 @@ class Snooze(Exception):
 
 
 class Cancel(Exception):
-    """There is nothing left to do: the job is canceled with this reason."""
+    """The job is no longer needed: it is canceled with this reason."""
 
 
 class ProviderUnavailable(Exception):
-    """The provider's fault, not the job's: it comes back later, without using an attempt."""
+    """The provider's fault, not the job's: the job comes back later, without using an attempt."""
 
     billed = False
 
@@ -31,7 +31,7 @@ class ProviderUnavailable(Exception):
 
 
 class LeaseLost(Exception):
-    """This run should stop. If the claim is still ours, it is released without an attempt."""
+    """This run should stop. If its claim still holds, the job is released without an attempt."""
 
 
 class TimedOut(Exception):
@@ -50,8 +50,8 @@ class NotEnded(Exception):
     """Only ended jobs can be deleted."""
 
 
-# What can become of a paid call. `billed` says whether it may have to be paid for: only what
-# certainly was not is given back to the budget. Any other exception may have been billed.
+# Errors of paid calls. `billed` says whether the call may have been billed. Only the price of a
+# call that certainly was not billed returns to the budget. Other exceptions count as billed.
 
 
 class NoRoom(Exception):
@@ -59,17 +59,17 @@ class NoRoom(Exception):
 
     def __init__(self, reason: str, wait: float | None = None) -> None:
         super().__init__(reason)
-        self.wait = wait  # seconds, if it is known and not a matter of hours
+        self.wait = wait  # seconds, if it is known and short
 
 
 class TooLate(LeaseLost):
-    """The request was not sent: its claim may be gone, or its moment has passed."""
+    """The request was not sent: its claim may be gone, or too much time has passed."""
 
     billed = False
 
 
 class AnswerLost(ProviderUnavailable):
-    """The request may have been accepted, but its answer did not arrive: nobody knows."""
+    """The request may have been accepted, but its answer did not arrive."""
 
     billed = True
 
@@ -79,21 +79,21 @@ class OutcomeUnknown(PermanentError):
 
 
 class AnswerGone(PermanentError):
-    """An answer that was stored is not there: a person must look before it is bought again."""
+    """A stored answer is missing: a person must look before it is bought again."""
 
 
 class OperatorsFault(ProviderUnavailable):
-    """Key, account, model name or storage: a person must mend it, so the provider is paused."""
+    """Key, account, model name or storage: a person must fix it, so the provider is paused."""
 
 
 class RequestRefused(PermanentError):
-    """The provider answered, and will not do this: its content policy forbids it."""
+    """The provider refused the request: its content policy forbids it."""
 
     billed = False
 
 
 class BadRequest(PermanentError):
-    """The provider says that our request makes no sense: sending it again can't help."""
+    """The provider says that the request is invalid: sending it again can't help."""
 
     billed = False
 
@@ -105,8 +105,8 @@ class GarbageAnswer(Exception):
 
 
 class StorageUnavailable(ProviderUnavailable):
-    """A file could not be stored or read just now."""
+    """A file could not be stored or read; a later try may succeed."""
 
 
 class StorageRefused(OperatorsFault):
-    """The storage does not accept our credentials, or has no such bucket."""
+    """The storage rejects the credentials, or has no such bucket."""

@@ -1,4 +1,4 @@
-"""What `perform` receives: questions it may ask and things it may tell."""
+"""What `perform` receives: whether to stop, how to time steps, how to report progress."""
 
 import logging
 import math
@@ -21,13 +21,13 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 WRITE_PROGRESS_EVERY = 0.3  # seconds
-LONGEST_WRITE = timedelta(seconds=150)  # of a storage that hangs in the put and the reading back
+LONGEST_WRITE = timedelta(seconds=150)  # if the storage hangs both in the put and in the read
 
 
 class Pulse:
     """When the database last confirmed this worker's leases, by the monotonic clock.
 
-    Each model has its own: while one table is locked, the others' leases are confirmed.
+    Per model: while one table is locked, the leases in the other tables are still confirmed.
     """
 
     def __init__(self, lease: float) -> None:
@@ -54,7 +54,7 @@ class Run:
         self._pulse = pulse
         self.claimed_at = claimed_at
         self._stop_reason: str | None = None
-        self.is_lost = False  # somebody else has the claim now
+        self.is_lost = False  # the claim is gone: canceled or taken over
         self.is_paying = False  # from a call's intent until its answer is stored
         self.has_answer = False  # a provider has answered during this run
         self._step = ""
@@ -72,7 +72,7 @@ class Run:
 
     @property
     def should_stop(self) -> bool:
-        """Whether the result is no longer wanted here: lost, canceled, late, or shutting down."""
+        """Whether to stop: the claim is lost, the run is late, or the worker is stopping."""
         return self._stop_reason is not None or time.monotonic() > self.deadline
 
     def stop(self, reason: str) -> None:
@@ -83,14 +83,14 @@ class Run:
         self.stop(reason)
 
     def allow(self, time_left: timedelta) -> None:
-        """Let it run for so long from now, whatever its model's timeout was."""
+        """Move the deadline to this long from now, whatever its model's timeout is."""
         self.deadline = time.monotonic() + time_left.total_seconds()
 
     def check(self) -> None:
         """Raise LeaseLost unless it is safe to start something that costs money.
 
-        Without a beat confirmed for two thirds of the lease, somebody else may be about to
-        take over: nothing new is begun until a beat is confirmed. Finishing stays allowed.
+        After two thirds of the lease without a confirmed beat, another worker may soon take
+        over: no new call starts until a beat is confirmed. Finishing stays allowed.
         """
         if self.should_stop:
             raise LeaseLost(self._stop_reason or "The run is past its deadline.")
@@ -99,7 +99,7 @@ class Run:
             raise LeaseLost("No beat was confirmed lately: the claim may be gone.")
 
     def insist(self, write: Callable[[], T], until: float, *faults: type[Exception]) -> T:
-        """Repeat a write that fails with one of these, until then, while the claim is ours."""
+        """Repeat a write that fails with one of `faults`, while the claim holds, up to `until`."""
         pause = 0.2
         while True:
             self.allow(LONGEST_WRITE + timedelta(seconds=pause))
@@ -115,7 +115,7 @@ class Run:
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
-        """Time a named step. The database connection is given back before and after it."""
+        """Time a named step. The database connection returns to the pool before and after it."""
         name = clean(name, 100)
         self._step = name
         sessions.give_back()
@@ -128,7 +128,7 @@ class Run:
             sessions.give_back()
 
     def progress(self, done: int, total: int, text: str = "") -> None:
-        """Tell people how far it is; a few times a second at most, the last word always."""
+        """Show people the progress: written a few times a second at most, the last one always."""
         if connection.in_atomic_block:
             raise RuntimeError("run.progress() inside a transaction: nobody would see it.")
         now = time.monotonic()
@@ -139,18 +139,18 @@ class Run:
         told["text"] = clean(text, 500)
         try:
             type(self.job).objects.held(self.job).update(progress=told)
-        except Error as error:  # not worth a run that may have cost money
+        except Error as error:  # must not fail a run that may have cost money
             log.debug("Progress not written: %s", error)
         sessions.give_back()
 
-    # Two questions of the worker's threads to each other; the first who asks gets True.
+    # The worker's threads compete for these two; only the first caller gets True.
 
     def begin_once(self) -> bool:
-        """May I perform it, or take it back unperformed?"""
+        """Win the right to perform it, or to release it unperformed."""
         return self._begin.acquire(blocking=False)
 
     def end_once(self) -> bool:
-        """May I say how it ended?"""
+        """Win the right to decide how it ended."""
         return self._end.acquire(blocking=False)
 
     @property

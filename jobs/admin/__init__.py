@@ -1,4 +1,4 @@
-"""What operators see of the queue. They ask, `queue` and `providers` move; nothing else writes."""
+"""The operators' pages. They write jobs through `jobs.queue` and pauses through `jobs.paid`."""
 
 from jobs.admin import attempts as attempts  # registers itself, as do the others
 from jobs.admin import calls as calls

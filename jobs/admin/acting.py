@@ -1,4 +1,4 @@
-"""How people act on jobs: on one at once, on many after a page that says what will happen."""
+"""How people act on jobs: on one job at once, on many after a page that shows a preview."""
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -28,17 +28,17 @@ Response = HttpResponse | None
 
 
 class ActingAdmin(ReadOnlyAdmin):
-    """Buttons and bulk actions, all of them by POST and only for who may."""
+    """Buttons and bulk actions; each needs a POST and the user's permission."""
 
     job_actions: tuple[str, ...] = tuple(ACTIONS)
 
     def offered(self, request: HttpRequest, job: Job | None = None) -> list[Action]:
-        """What this person may do to jobs, or to this one as it is now."""
+        """The actions that this user may take on jobs, or on this job in its current state."""
         offered = [ACTIONS[name] for name in self.job_actions]
         offered = [action for action in offered if self.may(request, action.permission)]
         return [action for action in offered if job is None or job.status in action.origins]
 
-    # One
+    # On one job
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(require_POST(self.act))
@@ -67,7 +67,7 @@ class ActingAdmin(ReadOnlyAdmin):
         else:
             self.say(request, action, result.changed, left_alone)
 
-    # Many
+    # On many jobs
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         if self.may(request, "change") or self.may(request, "delete"):
@@ -78,7 +78,7 @@ class ActingAdmin(ReadOnlyAdmin):
         return {}
 
     def act_on_many(self, request: HttpRequest, action: Action, jobs: Rows) -> Response:
-        """One at once; several only after a page has shown them, whose moment is repeated."""
+        """Act on one job at once, on several after a preview; the form repeats its moment."""
         if before := _moment(request.POST.get("before", "")):
             return self._go_on(request, action, jobs, before)
         few = list(jobs.order_by().values_list("pk", flat=True)[:2])
@@ -104,7 +104,7 @@ class ActingAdmin(ReadOnlyAdmin):
         done = _number(request.POST.get("done", "")) + result.changed
         if result.changed:
             audit.note_many(request.user, self.model, result.changed, action.logged)
-        # As the preview counted them: by now what this action has done would be among them.
+        # From the preview: a new count would include the jobs that this action has changed.
         carried = request.POST.getlist("left_alone")
         if is_over:
             self.say(request, action, done, _left_alone(carried))
@@ -121,7 +121,7 @@ class ActingAdmin(ReadOnlyAdmin):
         return self.ask(request, template, action, hidden, done=done, left=left)
 
     def forgive(self, request: HttpRequest, error: Error) -> None:
-        """Say that the database was busy, if that is all; else raise it."""
+        """Tell the user that the database was busy; raise any other error."""
         if not faults.is_passing(error):
             raise error
         if faults.is_lost():
@@ -138,7 +138,7 @@ class ActingAdmin(ReadOnlyAdmin):
         hidden: Sequence[tuple[str, object]],
         **context: Any,
     ) -> TemplateResponse:
-        """A page whose form repeats this request, with more in it."""
+        """A page whose form repeats this request with more hidden fields."""
         chosen = request.POST.getlist(ACTION_CHECKBOX_NAME)
         repeated = [
             ("action", action.name),
@@ -166,7 +166,7 @@ class ActingAdmin(ReadOnlyAdmin):
         changed: int,
         left_alone: Iterable[tuple[str, Number]],
     ) -> None:
-        """What happened, and what was left alone and why."""
+        """Tell the user how many jobs were changed, and which were left alone and why."""
         level = messages.SUCCESS if changed else messages.WARNING
         self.message_user(request, action.done % changed, level)
         for state, number in left_alone:
@@ -187,7 +187,7 @@ def _number(text: str) -> int:
 
 
 def _moment(text: str) -> datetime | None:
-    """When a preview was made; None if there was none, or somebody has spoiled it."""
+    """The moment of the preview; None if it is missing or invalid."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -196,7 +196,7 @@ def _moment(text: str) -> datetime | None:
 
 
 def _left_alone(carried: list[str]) -> Iterator[tuple[str, Number]]:
-    """What the preview has counted, e.g. "queued 4", as its page has sent it back."""
+    """The counts of the preview, e.g. "queued 4", as its form sent them back."""
     for name, _space, number in (text.partition(" ") for text in carried):
         if name in Status.values:
             yield str(Status(name).label), Number(_number(number))

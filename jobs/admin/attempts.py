@@ -17,7 +17,7 @@ from jobs.models import Attempt, Outcome, job_models
 
 
 def job_link(kind: str, id: UUID) -> str:
-    """The job's id, as a link to its page if it can have one."""
+    """The job's id, as a link if its model has an admin page."""
     known = {model._meta.label: model for model in job_models()}
     if kind not in known or known[kind] not in admin.site._registry:
         return str(id)

@@ -1,4 +1,4 @@
-"""What all pages of the console have in common: they read bounded numbers of rows."""
+"""The base of all console pages: each reads a bounded number of rows."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -24,7 +24,7 @@ Rows = QuerySet[Any]
 
 
 class CappedPaginator(Paginator):
-    """Counts no further than 10,000: nobody turns more pages than that."""
+    """Counts up to 10,000: an exact count of a huge table can take minutes."""
 
     @cached_property
     def count(self) -> int:
@@ -37,9 +37,9 @@ class CappedPaginator(Paginator):
 
 
 class AdornedChangeList(ChangeList):
-    """Lets its admin look up, for all rows of the page at once, what the rows don't know.
+    """Lets its admin add facts to all rows of a page at once.
 
-    Nobody orders it by way of the address: its admin alone knows the indexes.
+    The URL can't change the order: only the admin knows which orders have an index.
     """
 
     def get_ordering(self, request: HttpRequest, queryset: Rows) -> Any:
@@ -56,7 +56,7 @@ class DescribedAdmin(ModelAdmin):
     """Rows whose page shows more than their columns."""
 
     def describe(self, request: HttpRequest, row: Any) -> dict[str, Any]:
-        """What the template of a row's page is told besides."""
+        """More context for the template of a row's page."""
         return {}
 
     def change_view(
@@ -75,23 +75,23 @@ class DescribedAdmin(ModelAdmin):
 
     @queue.repeated
     def changeform_view(self, request: HttpRequest, *arguments: Any, **options: Any) -> Any:
-        """A form that met a worker in the wrong order of locks is saved again by itself."""
+        """Save a form again if it deadlocked with a worker."""
         return super().changeform_view(request, *arguments, **options)
 
     def get_object(self, request: HttpRequest, object_id: str, *more: Any) -> Any:
-        if "\x00" in object_id:  # a key may be a text, and PostgreSQL would choke on this one
+        if "\x00" in object_id:  # a key may be text, and PostgreSQL refuses NUL
             return None
         return super().get_object(request, object_id, *more)
 
 
 class ReadOnlyAdmin(DescribedAdmin):
-    """Rows that others write: seen by who may view or change them, edited by nobody."""
+    """Rows that no form edits. Visible to users with view or change permission."""
 
     show_full_result_count = False
     paginator = CappedPaginator
     list_per_page = 50
     list_max_show_all = 0
-    sortable_by: list[str] = []  # in any other order than that of an index it would take minutes
+    sortable_by: list[str] = []  # an order without an index would take minutes
     list_filter_submit = True
     change_list_template = "admin/jobs/change_list.html"
     actions: Any = []
@@ -109,21 +109,21 @@ class ReadOnlyAdmin(DescribedAdmin):
         return self.may(request, "view") or self.may(request, "change")
 
     def has_act_permission(self, request: HttpRequest) -> bool:
-        """Named in the actions' `permissions`: asked when they are listed and when they run."""
+        """For actions with permissions=["act"]: checked when they are listed and when they run."""
         return self.may(request, "change")
 
     def may(self, request: HttpRequest, what: str) -> bool:
         return request.user.has_perm(f"{self.opts.app_label}.{what}_{self.opts.model_name}")
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
-        """Only what the filters ask: any other question, typed as an address, reads all rows."""
+        """Only the filters' lookups: any other one, typed into the URL, would read all rows."""
         return lookup in filter_names(self.list_filter)
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         return AdornedChangeList
 
     def adorn(self, rows: list[Any]) -> None:
-        """Give the rows of one page what the list shows of them besides their columns."""
+        """Add what the list shows besides columns to the rows of one page."""
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         actions: dict[str, Any] = super().get_actions(request)
@@ -131,7 +131,7 @@ class ReadOnlyAdmin(DescribedAdmin):
         return actions
 
     def object_or_refuse(self, request: HttpRequest, object_id: str, what: str) -> Any:
-        """The row a person wants to do something to; refuses who may not."""
+        """The row that a user wants to act on; raises PermissionDenied or Http404."""
         if not self.may(request, what):
             raise PermissionDenied
         row = self.get_object(request, unquote(object_id))
@@ -149,7 +149,7 @@ class ReadOnlyAdmin(DescribedAdmin):
 class ByJobAdmin(ReadOnlyAdmin):
     """Rows about jobs, found by the job's id."""
 
-    search_fields = ["job_id"]  # only so that there is a field for it
+    search_fields = ["job_id"]  # only to show the search box
     search_help_text = _("id of a job")
 
     def get_search_results(
@@ -162,12 +162,12 @@ class ByJobAdmin(ReadOnlyAdmin):
 
 
 def filter_names(filters: Iterable[Any]) -> set[str]:
-    """The parameters of an address by which these filters are told what to show."""
+    """The URL parameters of these filters."""
     names: set[str] = set()
     for each in filters:
         if isinstance(each, str):
             names |= {f"{each}__exact", f"{each}__isnull"}
-        elif isinstance(each, tuple):  # a column and its filter, by days
+        elif isinstance(each, tuple):  # a column and its day filter
             names |= {f"{each[0]}_from", f"{each[0]}_to"}
         else:
             names.add(each.parameter_name)
@@ -175,7 +175,7 @@ def filter_names(filters: Iterable[Any]) -> set[str]:
 
 
 def as_uuid(text: str) -> UUID | None:
-    """What a person typed, if it is an id."""
+    """The UUID that a person typed; None if it is not one."""
     try:
         return UUID(text)
     except ValueError:

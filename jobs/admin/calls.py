@@ -1,4 +1,4 @@
-"""Paid calls: what was asked of whom, what became of it, and what it cost."""
+"""Paid calls: their provider, their result and their cost."""
 
 import time
 from typing import cast
@@ -50,7 +50,7 @@ class CallAdmin(ByJobAdmin):
 
     @admin.action(description=_("I have looked into these"), permissions=["act"])
     def mark_seen(self, request: HttpRequest, queryset: Rows) -> None:
-        """All that were chosen, a bounded number at a time; says if some are left."""
+        """Mark all chosen calls, in chunks; tells the user if time ran out."""
         unseen = cast(CallQuerySet, queryset).unseen().order_by("pk")
         give_up_at = time.monotonic() + actions.SECONDS
         done = 0

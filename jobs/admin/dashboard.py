@@ -1,4 +1,4 @@
-"""The admin's first page: what needs a person now, then how everything is going."""
+"""The admin's first page: first what needs a person now, then all figures."""
 
 import hashlib
 import json
@@ -41,9 +41,9 @@ def callback(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
 
 @require_GET
 def fragment(request: HttpRequest) -> HttpResponse:
-    """The same again, for a page that is open; 304 if nothing of it has changed."""
+    """The dashboard again, for an open page; 304 if it has not changed."""
     page = render_to_string("admin/jobs/dashboard.html", dashboard(request), request)
-    unmasked = TOKEN.sub("", page)  # the token is written differently each time
+    unmasked = TOKEN.sub("", page)  # the token differs each time
     etag = f'"{hashlib.sha256(unmasked.encode()).hexdigest()[:32]}"'
     if request.headers.get("If-None-Match") == etag:
         response = HttpResponse(status=304)
@@ -55,7 +55,7 @@ def fragment(request: HttpRequest) -> HttpResponse:
 
 
 def dashboard(request: HttpRequest) -> dict[str, Any]:
-    """What this person may see of it."""
+    """The parts of the dashboard that this user may see."""
     situation = needs.Situation.look()
     models = [model for model in situation.statuses if may_see(request, model)]
     return {
@@ -77,7 +77,7 @@ def dashboard(request: HttpRequest) -> dict[str, Any]:
 
 
 def may_see(request: HttpRequest, model: Any) -> bool:
-    """Only what has a page of its own, for who may open it."""
+    """Whether the model has an admin page that this user may open."""
     page = admin.site._registry.get(model)
     return page is not None and page.has_view_or_change_permission(request)
 
@@ -120,7 +120,7 @@ def percent(flow: Flow) -> str:
 
 
 def chart(flow: Flow) -> str:
-    """As Chart.js wants it; the colours are a second sign, the names are in the legend."""
+    """Data for Chart.js. Colour is only a second sign: the legend has the names."""
     series = [(_("succeeded"), GREEN, "succeeded"), (_("failed"), RED, "failed")]
     return json.dumps(
         {
@@ -138,7 +138,7 @@ def chart(flow: Flow) -> str:
 
 
 def rows_of(timings: figures.Timings) -> list[dict[str, Any]]:
-    """A line per step, the last hour and the last day side by side."""
+    """One row per step, with the last hour and the last day side by side."""
     hour = {timing.step: timing for timing in timings.hour}
     steps = sorted((timing.step for timing in timings.day), key=timeline.place)
     day = {timing.step: timing for timing in timings.day}
@@ -163,7 +163,7 @@ def in_seconds(timing: Timing | None) -> dict[str, str]:
 
 
 def exactly(milliseconds: float) -> str:
-    """As seconds, with the digits that matter."""
+    """The time in seconds, with fewer decimals for longer times."""
     seconds = milliseconds / 1000
     return number_format(seconds, 1 if seconds >= 10 else 2 if seconds >= 0.1 else 3)
 

@@ -1,4 +1,4 @@
-"""A thousand failures as a few lines, each a link to its list."""
+"""Failures grouped by kind, one line each with a link to its list."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""Filters of the console. None of them asks the whole table what there is to choose from."""
+"""Filters of the console. None of them reads the whole table to find its choices."""
 
 import uuid
 from datetime import date, datetime, time, timedelta
@@ -20,12 +20,12 @@ from jobs.models import Call, Outcome, Provider, Status, Worker, job_models
 Choices = list[tuple[str, Any]]
 
 NO_KIND = "–"
-# Days that every database, every time zone and every id can hold.
+# The range of days that every database, time zone and id can hold.
 FIRST_DAY, LAST_DAY = date(1970, 1, 2), date(9999, 12, 30)
 
 
 def refuse_nul(request: HttpRequest) -> None:
-    """PostgreSQL has no such character, so nothing can be found by it; searches leave it out."""
+    """Answer 404 to NUL, which PostgreSQL can't store. Searches drop it by themselves."""
     asked = [
         value for name, values in request.GET.lists() if name != SEARCH_VAR for value in values
     ]
@@ -51,7 +51,7 @@ class ErrorKindFilter(admin.SimpleListFilter):
 
 
 class WorkerFilter(admin.SimpleListFilter):
-    """What a worker runs now."""
+    """Jobs that a worker runs now."""
 
     title = _("worker")
     parameter_name = "worker"
@@ -87,7 +87,7 @@ class ProviderFilter(admin.SimpleListFilter):
 
 
 class DayFilter(RangeDateFilter):
-    """Days, for rows with an indexed time of their own."""
+    """A range of days, for rows with an indexed time."""
 
     def queryset(self, request: HttpRequest, rows: QuerySet[Any]) -> QuerySet[Any]:
         refuse_nul(request)
@@ -108,7 +108,7 @@ class DayFilter(RangeDateFilter):
 
 
 class CreatedFilter(DayFilter):
-    """Days on which jobs were made. Their ids begin with that moment, and are indexed."""
+    """Days on which jobs were created. It uses their ids, which are indexed and ordered by time."""
 
     def column(self) -> str:
         return "id"
@@ -118,7 +118,7 @@ class CreatedFilter(DayFilter):
 
 
 def _midnight(text: Any) -> datetime | None:
-    """The beginning of a day that somebody typed; None if it is no day."""
+    """The start of the day that a person typed; None if it is not a date."""
     day = parse_date_str(text) if text else None
     if day is None:
         return None
@@ -127,12 +127,12 @@ def _midnight(text: Any) -> datetime | None:
 
 
 def smallest_id(moment: datetime) -> uuid.UUID:
-    """Every time-ordered UUID made from this moment on is at least this one."""
+    """The smallest time-ordered UUID of this moment: later ones are at least as large."""
     return uuid.UUID(int=int(moment.timestamp() * 1000) << 80)
 
 
 class SeenFilter(admin.SimpleListFilter):
-    """Calls of which nobody knows whether they were paid for, and whether somebody has looked."""
+    """Calls that may or may not have been paid for, by whether a person looked into them."""
 
     title = _("unknown outcome")
     parameter_name = "seen"
@@ -156,7 +156,7 @@ class CallProviderFilter(ProviderFilter):
 
 
 class OutcomeFilter(admin.SimpleListFilter):
-    """Attempts of one kind of job that ended in one way: what the index holds together."""
+    """Attempts of one kind of job with one outcome: one filter, because they share an index."""
 
     title = _("outcome")
     parameter_name = "ended"

@@ -1,4 +1,4 @@
-"""The list of jobs, and the page of one: what happened to it, and what it waits for."""
+"""The list of jobs, and the page of one job: its history and what it waits for."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ from jobs.console.counting import MANY
 from jobs.models import Attempt, Call, Job, Status
 from jobs.paid import limits, waiting
 
-# As colour and as word, for those who don't see the colour.
+# Each label is a colour and a word, for people who can't see the colour.
 COLOURS = {
     Status.QUEUED.value: "info",
     Status.PROCESSING.value: "warning",
@@ -51,9 +51,9 @@ class JobAdmin(ActingAdmin):
         WorkerFilter,
         ("created_at", CreatedFilter),
     ]
-    search_fields = ["id"]  # only so that there is a field for it: see get_search_results
+    search_fields = ["id"]  # only to show the search box: see get_search_results
     search_help_text = _("id; among failed ones also the error")
-    sortable_by: list[str] = []  # in any other order than that of an index it would take minutes
+    sortable_by: list[str] = []  # an order without an index would take minutes
     list_before_template = "admin/jobs/before_list.html"
     change_form_template = "admin/jobs/job.html"
     exhibit_template = ""  # shows what the job is about, on its page
@@ -63,7 +63,7 @@ class JobAdmin(ActingAdmin):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Before a list of failures, what they have in common."""
+        """Above a list of failures, show them grouped by kind."""
         refuse_nul(request)
         shows_all_failures = request.GET.get("status__exact") == Status.FAILED
         lines = failure_lines(self.model) if shows_all_failures else []
@@ -76,13 +76,13 @@ class JobAdmin(ActingAdmin):
         if request.GET.get("status__exact") == Status.QUEUED:
             return ["priority", "run_after", "created_at"]  # in turn
         if request.GET.get(ErrorKindFilter.parameter_name) == NO_KIND:
-            return ["-error_kind", "-id"]  # as the index ..._failures has them
-        return ["-id"]  # by time: they are UUIDs of version 7
+            return ["-error_kind", "-id"]  # like the index ..._failures
+        return ["-id"]  # by time: ids are UUIDs of version 7
 
     def get_search_results(
         self, request: HttpRequest, queryset: Rows, search_term: str
     ) -> tuple[Rows, bool]:
-        """By what is indexed; the texts of errors only among the newest 10,000 failures."""
+        """Search indexed columns, and error texts among the newest 10,000 failures only."""
         term = search_term.strip().replace("\x00", "")
         if not term:
             return queryset, False
@@ -93,12 +93,12 @@ class JobAdmin(ActingAdmin):
         return queryset.filter(wanted), False
 
     def newest(self, jobs: Rows) -> Rows:
-        """The newest 10,000 of them."""
+        """The newest 10,000 of these jobs."""
         last = jobs.order_by("-id").values_list("id", flat=True)[MANY - 1 : MANY].first()
         return jobs.filter(id__gte=last) if last else jobs
 
     def search(self, term: str) -> Q:
-        """What a search means; a subclass adds its own indexed columns."""
+        """The condition for a search term; a subclass adds its own indexed columns."""
         id = as_uuid(term)
         return Q(id=id) if id else Q(pk__in=[])
 
@@ -110,7 +110,7 @@ class JobAdmin(ActingAdmin):
             "id",
             Subquery(last.values("started_at")[:1]),
             Subquery(last.values("ended_at")[:1]),
-            Now(),  # by the database's clock, as all the other times
+            Now(),  # by the database's clock, like all other times
         )
         known = {id: times for id, *times in runs}
         for job in rows:
@@ -150,10 +150,10 @@ class JobAdmin(ActingAdmin):
             started_at, ended_at = job.locked_at, job.now
         return timeline.seconds(started_at, ended_at)
 
-    # The page of one
+    # The page of one job
 
     def describe(self, request: HttpRequest, job: Job) -> dict[str, Any]:
-        """All there is to know about a job."""
+        """Everything that a job's page shows."""
         name = self.model.provider_name()
         return {
             "job": job,
@@ -170,5 +170,5 @@ class JobAdmin(ActingAdmin):
         }
 
     def exhibit(self, request: HttpRequest, job: Any) -> dict[str, Any]:
-        """For the exhibit_template of a subclass."""
+        """Context for the `exhibit_template` of a subclass."""
         return {}

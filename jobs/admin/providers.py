@@ -24,7 +24,7 @@ MONEY = ("price", "daily_budget")
 
 
 class PauseForm(forms.Form):
-    """Why, and until when; without an end it lasts until somebody resumes it."""
+    """The reason and the end of a pause; without an end it lasts until a person resumes it."""
 
     reason = forms.CharField(required=False, max_length=500)
     until = forms.DateTimeField(required=False)
@@ -53,11 +53,11 @@ class ProviderAdmin(ReadOnlyAdmin):
         return self.may(request, "change")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        """Money is the superusers' alone, whatever else one may change."""
+        """Only superusers may change price and budget."""
         return [] if request.user.is_superuser else list(MONEY)
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        """With what was shown beside it: a form that was open for long takes nothing back."""
+        """Send the shown value along, so that saving an old form doesn't undo newer changes."""
         field = super().formfield_for_dbfield(db_field, request, **kwargs)
         if field:
             field.show_hidden_initial = True
@@ -66,7 +66,7 @@ class ProviderAdmin(ReadOnlyAdmin):
     def construct_change_message(
         self, request: HttpRequest, form: Any, formsets: Any, add: bool = False
     ) -> Any:
-        """What it was, and what it is now."""
+        """The old and the new value of each edited field."""
         edited = [
             f"{name}: {_value(form.initial.get(name))} → {_value(form.cleaned_data[name])}"
             for name in form.changed_data
@@ -74,7 +74,7 @@ class ProviderAdmin(ReadOnlyAdmin):
         return ", ".join(edited) or super().construct_change_message(request, form, formsets, add)
 
     def save_model(self, request: HttpRequest, obj: Provider, form: Any, change: bool) -> None:
-        """Write what was edited, and nothing else: meanwhile calls have taken and spent."""
+        """Write the edited columns only: meanwhile calls may have changed tokens and spending."""
         edited = [name for name in form.changed_data if name in (*LIMITS, *MONEY)]
         if edited:
             obj.save(update_fields=edited)

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from jobs.models import Attempt, Job, Outcome
 
 MOST = 50
-# In the order of a picture's life; the database keeps the steps in an order of its own.
+# In the order in which they run: the database doesn't keep the order of JSON keys.
 USUAL = {
     "total": _("total"),
     "prompt": _("prompt"),
@@ -47,7 +47,7 @@ class Shown:
 
 
 def attempts(job: Job) -> list[Shown]:
-    """The newest first."""
+    """The job's attempts, newest first."""
     rows = Attempt.objects.filter(job_id=job.pk).order_by("-epoch")[:MOST]
     return [
         Shown(
@@ -62,7 +62,7 @@ def attempts(job: Job) -> list[Shown]:
 
 
 def bar(attempt: Attempt) -> list[Step]:
-    """The share each step has of all of it; what is left is between the steps."""
+    """Each step's share of the whole attempt; the rest is time between steps."""
     whole = max(1, round((attempt.ended_at - attempt.started_at).total_seconds() * 1000))
     steps = attempt.steps if isinstance(attempt.steps, dict) else {}
     taken = {str(name): int(ms) for name, ms in steps.items() if isinstance(ms, int | float)}
@@ -74,7 +74,7 @@ def bar(attempt: Attempt) -> list[Step]:
 
 
 def place(step: str) -> tuple[int, str]:
-    """Where a step stands among the others."""
+    """The sort key of a step."""
     return (list(USUAL).index(step) if step in USUAL else len(USUAL), step)
 
 
@@ -83,7 +83,7 @@ def label(step: str) -> str:
 
 
 def short(time: timedelta) -> str:
-    """About how long, in one unit."""
+    """A rounded duration in one unit."""
     seconds = max(0, int(time.total_seconds()))
     if seconds < 120:
         return f"{seconds} s"

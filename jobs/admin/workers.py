@@ -18,7 +18,7 @@ LABELS = {"alive": _("alive"), "stopping": _("stopping"), "silent": _("silent")}
 
 
 def condition(worker: Any) -> str:
-    """In one word: alive, stopping or silent."""
+    """The worker's state: alive, stopping or silent."""
     if not worker.is_alive:
         return "silent"
     return "stopping" if worker.draining or worker.asked_to_stop else "alive"

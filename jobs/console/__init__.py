@@ -1,1 +1,1 @@
-"""What operators see and do, for the admin and for `manage.py jobs` alike."""
+"""What operators see and do, shared by the admin and `manage.py jobs`."""

@@ -1,4 +1,4 @@
-"""What people do to many jobs at once: first what would happen, then a bounded piece of it."""
+"""What people do to many jobs at once: first a preview, then the work in bounded pieces."""
 
 import time
 from collections.abc import Callable
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 Jobs = QuerySet[Any]
 Move = Callable[[Jobs, object], list[Any]]
 
-SECONDS = 5.0  # of work per request; far below any server's patience
+SECONDS = 5.0  # of work per request; far below any server's timeout
 NOT_SUCCEEDED = (Status.FAILED, Status.CANCELED)
 
 
 @dataclass(frozen=True)
 class Action:
-    """Something to do to jobs that are in one of these states; others are left alone."""
+    """An action on jobs in one of the states `origins`; jobs in other states are left alone."""
 
     name: str
     title: "StrPromise"
@@ -44,7 +44,7 @@ class Action:
     permission: str = "change"
     flag: int = CHANGE
     pays: bool = False
-    for_one: "StrPromise | None" = None  # the title on a button of one job, if it is another
+    for_one: "StrPromise | None" = None  # the title on the button of a single job, if it differs
 
     @property
     def button(self) -> "StrPromise":
@@ -52,7 +52,7 @@ class Action:
 
     @property
     def moment(self) -> str:
-        """The column that tells since when a job could be taken by this action."""
+        """The column with the time since which this action could apply to a job."""
         return "finished_at" if set(self.origins) <= set(ENDED) else "created_at"
 
 
@@ -127,7 +127,7 @@ ACTIONS = {
 }
 
 
-# Before
+# Preview
 
 
 @dataclass(frozen=True)
@@ -136,8 +136,8 @@ class Preview:
 
     action: Action
     numbers: dict[Status, Number]
-    before: datetime  # by the database's clock; who gets there later was not shown
-    provider: str | None = None  # None: nobody is asked
+    before: datetime  # by the database's clock; jobs that qualify later were not shown
+    provider: str | None = None  # None: no paid call is made
     price: Decimal | None = None  # of one call
 
     @property
@@ -146,7 +146,7 @@ class Preview:
 
     @property
     def left(self) -> list[tuple[Status, Number]]:
-        """How many are left alone, and in which state."""
+        """How many jobs are left alone, per state."""
         return [
             (status, number)
             for status, number in self.numbers.items()
@@ -159,33 +159,33 @@ class Preview:
 
     @property
     def cost(self) -> Decimal | None:
-        """About what it costs: a call at today's price for each of those that were counted.
+        """The estimated cost: one call at today's price for each counted job.
 
-        A stored answer makes it less, if it answers what would be asked now; retries make it more.
+        A stored answer that fits the request makes it cheaper; retries make it more expensive.
         """
         return None if self.price is None else self.price * min(self.changed, MANY)
 
     @property
     def is_free(self) -> bool:
-        """Whether its provider takes no money; a price of 0 may only not have been set."""
+        """Whether its provider costs nothing. A price of 0 is no proof: it may not be set yet."""
         return limits.is_free(self.provider)
 
 
 def preview(action: Action, jobs: Jobs) -> Preview:
     """Count what an action on these jobs would change, reading a bounded number of rows."""
-    before = clock.now()  # first: rather one too many is shown than one too many taken
+    before = clock.now()  # before counting: the action must not take a job that was not shown
     numbers = counting.counts({status: jobs.filter(status=status) for status in Status})
     provider = jobs.model.provider_name() if action.pays else None
     price = limits.find(provider).price if provider else None
     return Preview(action, numbers, before, provider, price)
 
 
-# Now
+# Carry out
 
 
 @dataclass(frozen=True)
 class Result:
-    """How many were changed; `last` is where to go on, if it stopped before the end."""
+    """How many jobs were changed; `last` is the id to continue after, if some are left."""
 
     changed: int
     last: UUID | None = None
@@ -200,10 +200,10 @@ def carry_out(
     *,
     before: datetime | None = None,
 ) -> Result:
-    """Change them chunk by chunk, in the order of their ids, until all are or time is up.
+    """Change the jobs chunk by chunk, in the order of their ids, until all are done or time is up.
 
-    With `before` only those that could be taken at that moment: what a person was shown. A
-    passing fault of the database ends it early, or is raised if nothing was done yet.
+    With `before`, only jobs that qualified at that moment: those that the person was shown. A
+    passing database fault ends it early, or is raised if no job was changed yet.
     """
     give_up_at = time.monotonic() + seconds
     movable = jobs.filter(status__in=action.origins)
@@ -225,7 +225,7 @@ def carry_out(
 
 
 def _move_some(action: Action, jobs: Jobs, by: object) -> list[Any]:
-    """Move one chunk and write down who asked for it, both or neither."""
+    """Move one chunk and write its audit, both in one transaction."""
     with sessions.short_transaction():
         moved = action.move(jobs, by)
         audit.note(by, moved, action.logged, action.flag)

@@ -1,4 +1,4 @@
-"""Who did what: in Django's own log, where every job's page finds it."""
+"""The audit of what people did, in Django's own log; every job's page shows it."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -15,14 +15,14 @@ COMMAND_LINE = "command line"
 
 
 def command_line() -> User:
-    """Who has done what nobody put a name to: a user that can't log in, made on first use."""
+    """The user for commands without --by. It can't log in, and is created on first use."""
     locked = {"is_active": False, "password": make_password(None)}
     user, _is_new = User.objects.get_or_create(username=COMMAND_LINE, defaults=locked)
     return user
 
 
 def note(by: object, rows: Iterable[Model], message: str, flag: int = CHANGE) -> None:
-    """One entry for each row; nobody's doings (those of a program) are in the log files only."""
+    """Write one entry per row. What a program does, not a user, is only in the log files."""
     if not isinstance(by, User):
         return
     LogEntry.objects.bulk_create(
@@ -41,7 +41,7 @@ def note(by: object, rows: Iterable[Model], message: str, flag: int = CHANGE) ->
 
 
 def note_many(by: object, model: type[Model], number: int, message: str) -> None:
-    """One entry that says of how many."""
+    """Write one entry for many rows, with their number."""
     if isinstance(by, User):
         LogEntry.objects.create(
             user_id=by.pk,
@@ -54,7 +54,7 @@ def note_many(by: object, model: type[Model], number: int, message: str) -> None
 
 
 def about(row: Model) -> QuerySet[LogEntry]:
-    """What people did with this row, the latest first."""
+    """What people did to this row, newest first."""
     entries: Any = LogEntry.objects.filter(content_type=_type_of(type(row)), object_id=str(row.pk))
     return entries.select_related("user").order_by("-action_time")  # type: ignore[no-any-return]
 

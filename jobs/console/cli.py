@@ -1,4 +1,4 @@
-"""The answers of `manage.py jobs`: each as lines for people and as data for scripts."""
+"""The answers of `manage.py jobs`, as lines for people and as data for scripts."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -27,11 +27,11 @@ class Answer:
     is_well: bool = True
 
 
-# What is
+# Show
 
 
 def status(**_: Any) -> Answer:
-    """How many are where, and what needs a person; not well if anything does."""
+    """How many jobs are in which state, and what needs a person; not well if anything does."""
     situation = needs.Situation.look()
     found = needs.needs(situation)
     counts = {
@@ -47,7 +47,7 @@ def status(**_: Any) -> Answer:
     lines += [f"workers alive: {alive}", *(f"! {need.text}" for need in found)]
     data = {
         "needs": [{"kind": need.kind, "text": need.text} for need in found],
-        "jobs": counts,  # no further than 10,001
+        "jobs": counts,  # counted up to 10,001
         "workers": int(alive),
         "oldest_due": {model._meta.label: when for model, when in situation.oldest.items()},
     }
@@ -82,7 +82,7 @@ def _short(job: Job) -> dict[str, Any]:
 
 
 def show(*, id: str, **_: Any) -> Answer:
-    """One job, with what happened to it and what it waits for."""
+    """One job, its history and what it waits for."""
     job = _find(id)
     name = job.provider_name()
     wait = waiting.waits_for(job, limits.find(name) if name else None)
@@ -126,7 +126,7 @@ def _described(data: dict[str, Any]) -> Iterator[str]:
         yield f"  {call['provider']}: {call['state']}, cost {call['cost']} {call['error']}"
 
 
-# What is asked for
+# Act
 
 
 def requeue(*, first: bool, **options: Any) -> Answer:
@@ -138,7 +138,7 @@ def cancel(**options: Any) -> Answer:
 
 
 def _act(name: str, *, by: object, dry_run: bool, ids: list[str], **selection: Any) -> Answer:
-    """Do it to all that are selected, however long that takes; not well if a named one was left."""
+    """Act on all selected jobs, without a time limit; not well if a named job was left alone."""
     action = actions.ACTIONS[name]
     wanted = {_uuid(id) for id in ids}
     changed = 0
@@ -159,7 +159,7 @@ def _act(name: str, *, by: object, dry_run: bool, ids: list[str], **selection: A
             audit.note_many(by, jobs.model, done, action.logged)
     if dry_run:
         changed = foreseen
-    # Nobody knows what more than 10,000 cost, or those of a provider without a price.
+    # The cost is unknown for more than 10,000 jobs, or if the provider has no price.
     known_cost = f"{cost:.2f}" if is_priced and foreseen.is_exact else None
     data = {
         "action": name,
@@ -176,7 +176,7 @@ def _act(name: str, *, by: object, dry_run: bool, ids: list[str], **selection: A
 
 
 def _counted(number: int) -> int:
-    """As far as somebody has counted; what was changed is always counted."""
+    """Cap an estimated number at 10,000; the number of changed jobs is always exact."""
     return min(number, counting.MANY) if isinstance(number, Number) else number
 
 
@@ -219,7 +219,7 @@ def resume(*, provider: str, by: object, dry_run: bool, **_: Any) -> Answer:
     return Answer(data, [f"{row.name}: open"])
 
 
-# Which
+# Select
 
 
 def _selected(
@@ -231,7 +231,7 @@ def _selected(
     all: bool = True,
     **_: Any,
 ) -> list[QuerySet[Any]]:
-    """Of each kind of job those that are meant; refuses to take silence for "all"."""
+    """The selected jobs of each kind. Without any selection it raises: that must not mean all."""
     if not (ids or kind or status or error_kind or all):
         raise misused("Name jobs, or say which: --kind, --status, --error-kind or --all.")
     if status and status not in Status.values:
@@ -262,7 +262,7 @@ def _find(id: str) -> Job:
 
 
 def _provider(name: str) -> Provider:
-    """Only one that is known: a misspelt name must not look as if it were paused."""
+    """A known provider only: a misspelt name must not look as if it were paused."""
     if row := Provider.objects.filter(name=name).first():
         return row
     known = ", ".join(Provider.objects.values_list("name", flat=True)[:50]) or "none"

@@ -1,4 +1,4 @@
-"""Counting without reading whole tables: exactly while there are few, else "more than 10,000"."""
+"""Counting without reading whole tables: exact up to 10,000, else "more than 10,000"."""
 
 from collections.abc import Hashable, Mapping
 from typing import Any, TypeVar
@@ -14,7 +14,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class Number(int):
-    """How many; above 10,000 nobody has counted on, and its text says so."""
+    """A count that stops after 10,000; its text then says "more than"."""
 
     @property
     def is_exact(self) -> bool:
@@ -35,8 +35,8 @@ def count(rows: QuerySet[Any]) -> Number:
 
 
 def counts(questions: Mapping[Key, QuerySet[Any]]) -> dict[Key, Number]:
-    """Answer many such questions with one query."""
-    # A constant instead of columns: then the index alone may be enough.
+    """Count the rows of many querysets in one query."""
+    # A constant instead of columns, so that an index-only scan may do.
     ones = {key: _ones(rows) for key, rows in questions.items()}
     answers = firsts(ones, "(SELECT COUNT(*) FROM ({}) AS few)")
     return {key: Number(answer or 0) for key, answer in answers.items()}
@@ -48,7 +48,7 @@ def _ones(rows: QuerySet[Any]) -> QuerySet[Any]:
 
 
 def firsts(questions: Mapping[Key, QuerySet[Any]], form: str = "({})") -> dict[Key, Any]:
-    """Of many queries of one value each, the values: by one query."""
+    """The values of many single-value querysets, in one query."""
     parts: list[str] = []
     parameters: list[Any] = []
     for rows in questions.values():
@@ -67,7 +67,7 @@ def firsts(questions: Mapping[Key, QuerySet[Any]], form: str = "({})") -> dict[K
 
 
 def distinct(rows: QuerySet[Any], column: str, most: int = 20) -> list[Any]:
-    """The smallest few values of an indexed column, one step of the index for each."""
+    """The smallest few distinct values of an indexed column, with one index lookup each."""
     table = connection.ops.quote_name(rows.model._meta.db_table)
     name = connection.ops.quote_name(column)
     where, parameters = _condition(rows)

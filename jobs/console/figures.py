@@ -1,4 +1,4 @@
-"""The figures of the console. Each query reads a bounded number of rows, however many there are."""
+"""The figures of the console. Each query reads a bounded number of rows, even of huge tables."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,22 +17,22 @@ from jobs.models import Attempt, Call, Job, Outcome, Provider, State, Status, Wo
 from jobs.models.call import OVERDUE
 from jobs.paid import waiting
 
-SAMPLE = 5_000  # so many of the newest successes are timed
+SAMPLE = 5_000  # how many of the newest successes are timed
 MOST_KINDS = 20
 MOST_ROWS = 50  # of providers, of workers
 FAULTS = (Outcome.FAILED, Outcome.TIMED_OUT)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 TOTAL = "total"
-REST = object()  # all kinds of failures that are too many to be named
+REST = object()  # all kinds of failures beyond MOST_KINDS
 
 Model = type[Job]
 
 
-# How many, and since when
+# Counts and waiting times
 
 
 def by_status() -> dict[Model, dict[Status, Number]]:
-    """Of every model, how many jobs are in which state."""
+    """The number of jobs per model and state."""
     numbers = counting.counts(
         {
             (model, status): model.objects.filter(status=status)
@@ -44,9 +44,9 @@ def by_status() -> dict[Model, dict[Status, Number]]:
 
 
 def oldest_due(model: Model) -> datetime | None:
-    """Since when the job that has waited longest could have been claimed."""
+    """The moment since which the longest-waiting job has been due."""
     queued = model.objects.filter(status=Status.QUEUED)
-    # The index of the claim is ordered by priority first: look at the head of each.
+    # The claim's index is ordered by priority first: look at the first job of each priority.
     heads = counting.firsts(
         {
             priority: queued.filter(priority=priority, run_after__lte=Now())
@@ -58,21 +58,21 @@ def oldest_due(model: Model) -> datetime | None:
     return min((clock.aware(head) for head in heads.values() if head is not None), default=None)
 
 
-# What failed
+# Failures
 
 
 @dataclass(frozen=True)
 class Failures:
-    """All failed jobs of a model that failed alike, and what the newest says."""
+    """The failed jobs of one kind of error, and the newest error text."""
 
     kind: str | None
     number: Number
     example: str
-    is_rest: bool = False  # of all further kinds together
+    is_rest: bool = False  # all remaining kinds together
 
 
 def failures(model: Model) -> list[Failures]:
-    """A thousand failures as a few lines, the most frequent first, the rest last."""
+    """Failures grouped by kind, the most frequent first, the rest last."""
     failed = model.objects.filter(status=Status.FAILED)
     kinds = error_kinds(model)
     alike: dict[Any, QuerySet[Any]] = {
@@ -81,7 +81,7 @@ def failures(model: Model) -> list[Failures]:
     if len(kinds) == MOST_KINDS:
         alike[REST] = failed.filter(error_kind__gt=kinds[-1])
     numbers = counting.counts(alike)
-    # Ordered as the index ..._failures, which those without a kind need as well.
+    # Ordered like the index ..._failures, so that failures without a kind use it too.
     newest = {
         kind: rows.order_by("-error_kind", "-id").values_list("last_error")[:1]
         for kind, rows in alike.items()
@@ -105,7 +105,7 @@ def error_kinds(model: Model) -> list[str]:
     return counting.distinct(failed, "error_kind", MOST_KINDS)
 
 
-# How much, lately
+# Recent attempts
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ class Flow:
 
     @property
     def failure_rate(self) -> float | None:
-        """The share of attempts that failed; None without any, or if they are not all counted."""
+        """The share of attempts that failed; None if there are none or a count is not exact."""
         if not all(bucket.is_exact for bucket in self.buckets):
             return None
         ended = int(self.succeeded) + int(self.failed)
@@ -149,7 +149,7 @@ def _sum(numbers: Iterable[Number]) -> Number:
 
 
 def flows(model: Model, now: datetime) -> tuple[Flow, Flow]:
-    """The last hour by five minutes, the last day by the hour."""
+    """The last hour in steps of five minutes, the last day in steps of an hour."""
     hour = _edges(now, timedelta(minutes=5), HOUR)
     day = _edges(now, HOUR, DAY)
     periods = [*pairwise(hour), *pairwise(day)]
@@ -171,18 +171,18 @@ def flows(model: Model, now: datetime) -> tuple[Flow, Flow]:
 
 
 def _edges(now: datetime, step: timedelta, length: timedelta) -> list[datetime]:
-    """Even times of day; the last one is still to come."""
+    """Round times of day; the last one is in the future."""
     seconds = step.total_seconds()
     last = datetime.fromtimestamp(now.timestamp() // seconds * seconds + seconds, now.tzinfo)
     return [last - step * back for back in range(length // step, -1, -1)]
 
 
-# How long it took
+# Durations
 
 
 @dataclass(frozen=True)
 class Timing:
-    """How many took how many milliseconds for a step, or for all of it."""
+    """The milliseconds of one step, or of the whole attempt, over `number` attempts."""
 
     step: str
     number: int
@@ -192,7 +192,7 @@ class Timing:
 
 @dataclass(frozen=True)
 class Timings:
-    """Of the last hour and day; `is_sample` if only the newest were looked at."""
+    """Timings of the last hour and day; `is_sample` if only the newest attempts were read."""
 
     hour: Sequence[Timing]
     day: Sequence[Timing]
@@ -200,7 +200,7 @@ class Timings:
 
 
 def timings(model: Model, now: datetime) -> Timings:
-    """Milliseconds per step of what has succeeded."""
+    """Milliseconds per step of successful attempts."""
     newest = Attempt.objects.filter(
         kind=model._meta.label, outcome=Outcome.SUCCEEDED, ended_at__gte=now - DAY
     ).order_by("-ended_at")
@@ -223,7 +223,7 @@ def _timings(rows: Sequence[tuple[datetime, datetime, Any]]) -> list[Timing]:
 
 
 def p95(values: Sequence[float]) -> float:
-    """The smallest value that 95 of 100 don't exceed."""
+    """The smallest value that 95 % of the values don't exceed."""
     return sorted(values)[max(0, -(-len(values) * 95 // 100) - 1)]
 
 
@@ -239,7 +239,7 @@ class ProviderFigures:
 
 
 def providers(statuses: dict[Model, dict[Status, Number]]) -> list[ProviderFigures]:
-    """Every provider with what it is asked at the moment."""
+    """Every provider with its running jobs and recent calls."""
     rows = list(Provider.objects.with_now()[:MOST_ROWS])
     recent = Call.objects.filter(started_at__gt=Now() - timedelta(minutes=1))
     asked = counting.counts({row.name: recent.filter(provider=row.name) for row in rows})
@@ -253,14 +253,14 @@ def providers(statuses: dict[Model, dict[Status, Number]]) -> list[ProviderFigur
 
 
 def workers() -> Sequence[Worker]:
-    """Those heard of last, the newest last, each with the database's clock."""
+    """The workers with the latest beats, each with the database's time, newest worker last."""
     heard = Worker.objects.with_now().order_by("-lease_expires_at", "name")[:MOST_ROWS]
     return sorted(heard, key=lambda worker: (worker.started_at, worker.name))
 
 
 @dataclass(frozen=True)
 class Fleet:
-    """How many workers are alive, and how many of these go on taking jobs."""
+    """How many workers are alive, and how many of them still take jobs."""
 
     alive: Number
     working: Number
@@ -272,8 +272,8 @@ def fleet() -> Fleet:
 
 
 def unknown_calls() -> Number:
-    """Calls that may have been paid for and that no person has looked at yet."""
-    # Apart, each by its own small index: an OR of them would read all history.
+    """Calls that may have been paid for and that no person has looked into yet."""
+    # Two queries, each with its own small index: an OR would read the whole history.
     overdue = Call.objects.filter(state=State.INTENT, deadline__lt=Now() - OVERDUE)
     lost = Call.objects.filter(state=State.UNKNOWN)
     numbers = counting.counts(

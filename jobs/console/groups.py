@@ -1,4 +1,4 @@
-"""Groups of people: viewers see, operators act. Made after `migrate`, when permissions exist."""
+"""User groups: viewers see, operators act. Created after `migrate`, when permissions exist."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -25,7 +25,7 @@ OPERATE: Grants = {
 
 
 def make_groups(sender: AppConfig, using: str, **_: Any) -> None:
-    """Let the groups see, and act on, what an app has for them."""
+    """Grant the groups their permissions on an app's models."""
     acts = {
         model: verbs
         for model in sender.get_models()
@@ -36,14 +36,14 @@ def make_groups(sender: AppConfig, using: str, **_: Any) -> None:
     grant(VIEWERS, dict.fromkeys(acts, ("view",)), using)
 
 
-# Of the `migrate` that runs now, by database: what was there when it began, and what it made.
+# Of the current `migrate`, per database: the permissions at its start, and the groups it made.
 known_before: dict[str, set[tuple[str, str]]] = {}
 new_groups: set[tuple[str, str]] = set()
 
 
 @receiver(pre_migrate)
 def remember(sender: AppConfig, using: str, **_: Any) -> None:
-    """Note, once for each run, which permissions exist."""
+    """Note once per run which permissions exist."""
     if sender.name != "jobs":
         return
     new_groups.clear()
@@ -55,9 +55,9 @@ def remember(sender: AppConfig, using: str, **_: Any) -> None:
 
 
 def grant(name: str, grants: Grants, using: str) -> None:
-    """Give a group what it has never been given: what somebody took away later stays away.
+    """Grant a group only what is new, so that permissions a person took away stay away.
 
-    That is all, if this run has made the group; else the permissions this run has made.
+    A group created by this run gets all of them; an older group only those created by this run.
     """
     if not grants:
         return

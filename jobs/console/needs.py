@@ -1,4 +1,4 @@
-"""What needs a person now: said once, for the dashboard and for the command line."""
+"""What needs a person now: one list for the dashboard and the command line."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,12 +15,12 @@ from jobs.db import clock
 from jobs.models import Call, Job, Provider, Status, Worker
 from jobs.paid.waiting import Reason, Wait
 
-LONG_PAUSE = timedelta(minutes=10)  # a shorter one ends before a person comes
+LONG_PAUSE = timedelta(minutes=10)  # a shorter pause ends before a person can react
 
 
 @dataclass(frozen=True)
 class Need:
-    """One thing, and the list that shows it: a model and a query of its admin."""
+    """One thing that needs a person, and the admin list that shows it: a model and a query."""
 
     kind: str
     text: str
@@ -30,7 +30,7 @@ class Need:
 
 @dataclass(frozen=True)
 class Situation:
-    """What the answer depends on; asked once per page."""
+    """The figures that the answer depends on, read once per page."""
 
     statuses: dict[type[Job], dict[Status, Number]]
     oldest: dict[type[Job], datetime | None]
@@ -83,7 +83,7 @@ def _closed_providers(situation: Situation) -> Iterator[Need]:
 
 
 def _is_alarming(provider: Provider, wait: Wait) -> bool:
-    """A pause that the provider asked for, of seconds, passes by itself."""
+    """Whether it needs a person. A short pause that the provider asked for ends by itself."""
     if wait.reason != Reason.PAUSED:
         return wait.reason in (Reason.PRICE, Reason.BUDGET)
     is_long = wait.until is not None and wait.until - provider.now > LONG_PAUSE

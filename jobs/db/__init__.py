@@ -1,1 +1,1 @@
-"""How the queue uses the database: sessions, the clock, lookups, texts it can store."""
+"""How the queue uses the database: sessions, clock, lookups, faults, storable texts."""

@@ -1,4 +1,4 @@
-"""The database's clock, by which all times are reckoned, and waits that make sense."""
+"""The database's clock, which all times come from, and waits within sensible bounds."""
 
 import math
 from datetime import UTC, datetime, timedelta
@@ -9,7 +9,7 @@ from django.utils import timezone
 
 YEAR = 365 * 24 * 60 * 60.0
 
-# As Django's Now(): the statement's time, as exactly as rows have it.
+# Like Django's Now(): the statement's time, as precise as in the rows.
 NOW = {
     "postgresql": "SELECT STATEMENT_TIMESTAMP()",
     "sqlite": "SELECT STRFTIME('%Y-%m-%d %H:%M:%f', 'NOW')",
@@ -24,13 +24,13 @@ def now() -> datetime:
 
 
 def aware(value: Any) -> datetime:
-    """A time as a plain query tells it: SQLite says it as text, of UTC."""
+    """The aware form of a time from a raw query; SQLite returns it as text in UTC."""
     moment: datetime = datetime.fromisoformat(value) if isinstance(value, str) else value
     return moment if timezone.is_aware(moment) else moment.replace(tzinfo=UTC)
 
 
 def bounded(seconds: object, shortest: float = 0.0) -> timedelta:
-    """Make a sensible wait of any nonsense: at most a year; what is no number is the shortest."""
+    """Turn any value into a sensible wait: at most a year; not a number gives the shortest."""
     try:
         number = float(seconds)  # type: ignore[arg-type]
     except (TypeError, ValueError):

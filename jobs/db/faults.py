@@ -1,15 +1,15 @@
-"""Whose fault an error of the database is: one list, used wherever an error is judged."""
+"""What caused a database error: one list, used wherever the code must decide that."""
 
 from django.db import Error, InterfaceError, OperationalError, connection
 from psycopg.pq import TransactionStatus
 
-# Others were in the way: deadlock, serialization failure, lock timeout.
+# Another transaction was in the way: deadlock, serialization failure, lock timeout.
 CONFLICTS = {"40P01", "40001", "55P03"}
 # The server can't work now: a lost connection (08), out of disk, memory or connections (53),
 # shutting down (57P), a failing disk (58), read-only after a demotion (25006).
 SERVER_CLASSES = ("08", "53", "57P", "58")
 READ_ONLY = "25006"
-# The same on SQLite, which has only words for it.
+# The same on SQLite, which has only texts, no codes.
 SQLITE_CONFLICTS = ("database is locked", "database table is locked")
 SQLITE_SERVER = (
     "disk i/o error",
@@ -21,14 +21,14 @@ IDLE_IN_TRANSACTION = "25P03"
 
 
 def is_conflict(error: BaseException) -> bool:
-    """Whether others were in the way: locks that were not let go, a deadlock."""
+    """Whether another transaction was in the way: a lock that it kept, or a deadlock."""
     if not isinstance(error, Error):
         return False
     return _state(error) in CONFLICTS or _says(error, SQLITE_CONFLICTS)
 
 
 def is_servers(error: BaseException) -> bool:
-    """Whether the server could not do its work, wherever the error was raised."""
+    """Whether the database server itself failed."""
     if not isinstance(error, Error):
         return False
     state = _state(error)
@@ -40,19 +40,19 @@ def is_servers(error: BaseException) -> bool:
 
 
 def is_passing(error: BaseException) -> bool:
-    """Whether the same write may well succeed later, because no job is to blame for the error."""
+    """Whether the same write may succeed later, because no job caused the error."""
     if not isinstance(error, Error) or _state(error) == IDLE_IN_TRANSACTION:
-        return False  # whatever kept that transaction waiting will do so again
+        return False  # the code that left the transaction idle will do so again
     return is_conflict(error) or is_servers(error) or is_lost()
 
 
 def is_lost() -> bool:
-    """Whether this thread's connection is broken, or was not to be had."""
+    """Whether this thread's connection is broken or could not be opened."""
     return connection.connection is None or getattr(connection.connection, "closed", False)
 
 
 def is_spoiled() -> bool:
-    """Whether an error within the open transaction was caught, so that it can't commit."""
+    """Whether the open transaction can't commit, because an error inside it was caught."""
     if connection.needs_rollback:
         return True
     info = getattr(connection.connection, "info", None)  # PostgreSQL's
@@ -64,5 +64,5 @@ def _state(error: BaseException) -> str | None:
 
 
 def _says(error: BaseException, texts: tuple[str, ...]) -> bool:
-    said = str(error).lower()  # the database's own words: they can be read
+    said = str(error).lower()  # SQLite's own text, so str() can't raise
     return connection.vendor == "sqlite" and any(text in said for text in texts)

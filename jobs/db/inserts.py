@@ -1,4 +1,4 @@
-"""Inserting many rows by one statement, skipping those that exist."""
+"""Inserting many rows in one statement, skipping those that exist."""
 
 from contextlib import nullcontext
 from typing import Any
@@ -12,7 +12,7 @@ from django.db.models.sql import InsertQuery
 def insert_missing(rows: list[Any]) -> list[UUID]:
     """Insert rows of one model, skipping those that exist; returns the ids of the new ones.
 
-    One statement for any number, but for SQLite's limit on parameters.
+    One statement for any number of rows, except where SQLite's limit on parameters splits it.
     """
     if not rows:
         return []
@@ -29,15 +29,15 @@ def insert_missing(rows: list[Any]) -> list[UUID]:
 
 
 def _is_default(value: object, field: Any) -> bool:
-    """Whether the database would fill in this value by itself, so that it need not be sent."""
+    """Whether the database fills in this value by itself, so that it need not be sent."""
     if field.has_db_default():
         return isinstance(value, DatabaseDefault) or value == field.default == field.db_default
     return field.generated or (field.null and value is None and not field.has_default())
 
 
 def _insert(model: type[Any], fields: list[Any], rows: list[Any]) -> list[UUID]:
-    # bulk_create() can't tell which rows are new, and on SQLite it would skip any row that
-    # breaks any constraint. So: the statement it would make, with another ending.
+    # bulk_create() can't tell which rows are new, and on SQLite it skips a row that breaks any
+    # constraint. So this takes the statement that it would send, and changes the ending.
     query = InsertQuery(model)
     query.insert_values(fields, rows)
     compiler = query.get_compiler(connection=connection)

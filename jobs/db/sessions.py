@@ -1,4 +1,4 @@
-"""Connections of this process, and transactions that are short."""
+"""Connections of this process, and short transactions."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -48,7 +48,7 @@ def short_transaction(patience: Patience | None = None) -> Iterator[None]:
 
 @contextmanager
 def with_patience(patience: Patience) -> Iterator[None]:
-    """Let this thread's short transactions wait no longer than this."""
+    """Set how long this thread's short transactions may wait."""
     own = connections[DEFAULT_DB_ALIAS]
     own.patience = patience  # type: ignore[attr-defined]
     try:
@@ -64,7 +64,7 @@ def own_connection() -> None:
     """
     settings = dict(connections.settings[DEFAULT_DB_ALIAS])
     settings["OPTIONS"] = {k: v for k, v in settings["OPTIONS"].items() if k != "pool"}
-    # Kept for ever and never tried before use: a fault is answered when it happens.
+    # Kept for ever and not checked before use: the callers handle a fault when it happens.
     settings |= {"CONN_MAX_AGE": None, "CONN_HEALTH_CHECKS": False}
     if connection.vendor == "postgresql":
         settings["OPTIONS"].setdefault("connect_timeout", CONNECT_SECONDS)
@@ -73,7 +73,7 @@ def own_connection() -> None:
 
 
 def share_pool() -> None:
-    """Let all threads without a connection of their own share a few."""
+    """Make all threads without their own connection share a small pool."""
     settings = connections.settings[DEFAULT_DB_ALIAS]
     if connection.vendor == "postgresql":
         settings["OPTIONS"]["pool"] = {"min_size": 0, "max_size": POOL_SIZE, "max_idle": 60}

@@ -1,4 +1,4 @@
-"""Texts of errors, made fit for people and for the database.
+"""Error texts that people can read and the database can store.
 
 The write that records a failure must not be able to fail, so nothing here raises,
 whatever the error holds: NUL, lone surrogates, ten megabytes, a `__str__` that raises.
@@ -26,7 +26,7 @@ def kind(error: BaseException) -> str:
 
 
 def full_traceback(error: BaseException) -> str:
-    """The traceback; of a long one its end, which names the place."""
+    """The traceback; of a long one only the end, which names the place."""
     try:
         text = "".join(traceback.format_exception(error))
     except BaseException:
@@ -35,8 +35,8 @@ def full_traceback(error: BaseException) -> str:
 
 
 def clean(text: object, longest: int = LONGEST) -> str:
-    """Cut to this many bytes of UTF-8; what PostgreSQL can't store is replaced."""
-    # Cut first: a 10 MB text is not worth encoding whole.
+    """Cut to this many bytes of UTF-8, and replace what PostgreSQL can't store."""
+    # Cut first: encoding all of a 10 MB text would be wasted.
     start = _read(text)[:longest].replace("\x00", "�")
     whole = start.encode("utf-8", "replace")
     return whole[:longest].decode("utf-8", "ignore")

@@ -12,19 +12,19 @@ class Outcome(models.TextChoices):
     """How one claim ended."""
 
     SUCCEEDED = "succeeded", _("succeeded")
-    FAILED = "failed", _("failed")  # the job's own fault: uses an attempt
+    FAILED = "failed", _("failed")  # a fault of the job itself: uses an attempt
     TIMED_OUT = "timed_out", _("timed out")  # likewise
     LOST = "lost", _("lost")  # its worker died or vanished: counts an interruption
     RELEASED = "released", _("released")  # its worker stopped and gave it back
     SNOOZED = "snoozed", _("snoozed")  # the job asked for a later moment
-    UNAVAILABLE = "unavailable", _("unavailable")  # the provider's fault: bounded by patience
+    UNAVAILABLE = "unavailable", _("unavailable")  # the provider's fault: limited by patience
     CANCELED = "canceled", _("canceled")
 
 
 class Attempt(models.Model):
     """One claim of one job and how it ended. Written once, by the move that ended it."""
 
-    # No foreign key: history outlives its job, and kinds differ in their table.
+    # No foreign key: history outlives its job, and each kind of job has its own table.
     job_id = models.UUIDField(_("job"))
     kind = models.TextField(_("kind"), help_text=_("app.Model of the job"))
     epoch = models.IntegerField(_("epoch"))
@@ -46,7 +46,7 @@ class Attempt(models.Model):
             models.CheckConstraint(name="attempt_outcome", condition=Q(outcome__in=Outcome.values)),
         ]
         indexes: ClassVar = [
-            # How many of a kind ended how, and how long they took, lately.
+            # For the console: recent outcomes per kind, and how long they took.
             models.Index(fields=["kind", "outcome", "ended_at"], name="attempt_recent"),
         ]
 

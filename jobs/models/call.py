@@ -1,4 +1,4 @@
-"""Paid calls: each intention to call, and what became of it."""
+"""Paid calls: each intent to call, and its result."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -9,40 +9,40 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
-OVERDUE = timedelta(seconds=15)  # its worker would have said something by now
+OVERDUE = timedelta(seconds=15)  # after its deadline; by then its worker would have recorded it
 
 
 class State(models.TextChoices):
-    """What is known of a call: intent -> stored, failed or unknown; a late answer -> stored."""
+    """What is known about a call: intent -> stored, failed or unknown; a late answer -> stored."""
 
     INTENT = "intent", _("under way")  # written before the request is sent
-    STORED = "stored", _("stored")  # the answer is kept: it is never bought again
-    FAILED = "failed", _("failed")  # answered with an error, or with nothing we can use
-    UNKNOWN = "unknown", _("unknown")  # the answer was lost, and counts as paid for
+    STORED = "stored", _("stored")  # the answer is kept and never bought again
+    FAILED = "failed", _("failed")  # the answer was an error, or unusable
+    UNKNOWN = "unknown", _("unknown")  # the answer was lost; the call counts as paid
 
 
 class CallQuerySet(models.QuerySet["Call"]):
     def same(self, call: "Call") -> "CallQuerySet":
-        """This call and no other: a failover that lost commits gives primary keys out again."""
+        """This call and no other: a failover that lost commits issues primary keys again."""
         return self.filter(
             pk=call.pk, key=call.key, number=call.number, epoch=call.epoch, worker=call.worker
         )
 
     def under_way(self) -> "CallQuerySet":
-        """Those whose answer may still come."""
+        """Calls whose answer may still come."""
         return self.filter(state=State.INTENT, deadline__gte=Now() - OVERDUE)
 
     def unknown(self) -> "CallQuerySet":
-        """Those of which nobody knows whether they were paid for."""
+        """Calls that may or may not have been paid for."""
         overdue = Q(state=State.INTENT, deadline__lt=Now() - OVERDUE)
         return self.filter(Q(state=State.UNKNOWN) | overdue)
 
     def unseen(self) -> "CallQuerySet":
-        """Those of them that no person has looked into."""
+        """Unknown calls that no person has looked into."""
         return self.unknown().filter(seen=False)
 
     def mark_seen(self) -> int:
-        """A person has looked into these: no news any more. It allows no further purchase."""
+        """Record that a person looked into these. This alone allows no further purchase."""
         return self.unseen().update(seen=True)
 
     mark_seen.alters_data = True  # type: ignore[attr-defined]
@@ -51,7 +51,7 @@ class CallQuerySet(models.QuerySet["Call"]):
 class Call(models.Model):
     """One request to a provider. Money is counted here even if the job was lost meanwhile."""
 
-    # No foreign keys: calls outlive jobs, and a provider's row is locked only on purpose.
+    # No foreign keys: calls outlive jobs, and inserting a call must not lock the provider's row.
     provider = models.TextField(_("provider"))
     job_id = models.UUIDField(_("job"))
     kind = models.TextField(_("kind"), help_text=_("app.Model of the job"))
@@ -97,14 +97,14 @@ class Call(models.Model):
             models.CheckConstraint(name="call_try", condition=Q(number__gte=1)),
         ]
         indexes: ClassVar = [
-            # The calls of one job; and whether a claim has made its call yet.
+            # The calls of one job, and whether a claim has made its call yet.
             models.Index(fields=["job_id", "epoch"], name="call_job"),
-            # What a provider was asked lately.
+            # A provider's recent calls.
             models.Index(fields=["provider", "started_at"], name="call_recent"),
-            # The lists of operators: all, and those in one state.
+            # The operators' lists: all calls, and those in one state.
             models.Index(fields=["started_at"], name="call_started"),
             models.Index(fields=["state", "started_at"], name="call_state_started"),
-            # Those that need a person; few.
+            # The few calls that need a person.
             models.Index(
                 fields=["started_at"],
                 name="call_unknown",
@@ -117,7 +117,7 @@ class Call(models.Model):
 
     @property
     def seconds(self) -> float:
-        """That the answer took; one that was found after a crash came before its deadline."""
+        """How long the answer took. An answer found after a crash came before its deadline."""
         if self.finished_at is None:
             return 0.0
         return (min(self.finished_at, self.deadline) - self.started_at).total_seconds()

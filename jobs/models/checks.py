@@ -1,4 +1,4 @@
-"""What a job model must not leave out."""
+"""Checks that a job model keeps the constraints and indexes of Job."""
 
 from typing import Any
 
@@ -25,6 +25,6 @@ def check_job_models(**_: Any) -> list[CheckMessage]:
 
 
 def ours(model: type[Job], kind: str) -> list[Any]:
-    """The constraints or indexes that the model has from Job, by their names."""
+    """The constraints or indexes that the model inherited from Job, found by name."""
     names = {item.name % {"class": model.__name__.lower()} for item in getattr(Job.Meta, kind)}
     return [item for item in getattr(model._meta, kind) if item.name in names]

@@ -1,4 +1,4 @@
-"""A job: a row of your own model, moved by `queue` alone."""
+"""A job: a row of your own model. Only `jobs.queue` changes its status."""
 
 import secrets
 import time
@@ -29,7 +29,7 @@ class Status(models.TextChoices):
     PROCESSING = "processing", _("processing")  # held by one worker until its lease ends
     SUCCEEDED = "succeeded", _("succeeded")
     FAILED = "failed", _("failed")  # has given up: attempts, patience or interruptions ran out
-    CANCELED = "canceled", _("canceled")  # a person, or the job itself, saw no need for it
+    CANCELED = "canceled", _("canceled")  # by a person, or by the job itself
 
 
 ENDED = (Status.SUCCEEDED, Status.FAILED, Status.CANCELED)
@@ -59,9 +59,9 @@ class JobQuerySet(models.QuerySet["Job"]):
         return self.filter(status=Status.PROCESSING)
 
     def held(self, job: "Job") -> Self:
-        """This job, if the claim that this copy knows still holds it.
+        """This job, if the claim in this copy still holds it.
 
-        The worker's name too: a failover that lost commits can give an epoch out twice.
+        The worker's name too: a failover that lost commits can issue an epoch twice.
         """
         return self.processing().filter(id=job.id, epoch=job.epoch, locked_by=job.locked_by)
 
@@ -76,16 +76,16 @@ class JobQuerySet(models.QuerySet["Job"]):
         return self.processing().filter(lease_expires_at__lt=Now())
 
     def suspect(self) -> Self:
-        """Those on their last chance: one more lost worker and they are poison."""
+        """Jobs on their last chance: if one more worker is lost, they fail as poison."""
         return self.filter(interruptions__gte=MAX_INTERRUPTIONS - 1)
 
     def trusted(self) -> Self:
         return self.filter(interruptions__lt=MAX_INTERRUPTIONS - 1)
 
     def delete(self) -> tuple[int, dict[str, int]]:
-        """Delete ended jobs; refuses if one of them lives."""
+        """Delete ended jobs; raises NotEnded if one has not ended."""
         with transaction.atomic(using=self.db):
-            # Locked: an app that listens to delete signals makes Django read first, delete later.
+            # Locked: if an app listens to delete signals, Django reads first and deletes later.
             rows = self.order_by("id").select_for_update().values_list("id", "status")
             for id, status in rows:
                 if status not in ENDED:
@@ -101,7 +101,7 @@ class Job(models.Model):
     """A piece of work, kept as a row: subclass it, add columns, write `perform`."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    # Every default stands in the database too: a row inserted by plain SQL is a good job.
+    # Every default is in the database too: a row inserted by plain SQL is a valid job.
     status = models.TextField(
         _("status"), choices=Status.choices, default=Status.QUEUED, db_default=Status.QUEUED
     )
@@ -115,7 +115,7 @@ class Job(models.Model):
     unavailable_since = models.DateTimeField(_("provider unavailable since"), null=True, blank=True)
     epoch = models.IntegerField(_("epoch"), default=0, db_default=0)
     locked_at = models.DateTimeField(_("held since"), null=True, blank=True)
-    locked_by = models.TextField(_("held by"), null=True, blank=True)  # noqa: DJ001 (NULL: nobody)
+    locked_by = models.TextField(_("held by"), null=True, blank=True)  # noqa: DJ001 (NULL: none)
     lease_expires_at = models.DateTimeField(_("held until"), null=True, blank=True)
     last_error = models.TextField(_("last error"), null=True, blank=True)  # noqa: DJ001
     error_kind = models.TextField(_("kind of error"), null=True, blank=True)  # noqa: DJ001
@@ -124,7 +124,7 @@ class Job(models.Model):
     updated_at = models.DateTimeField(_("changed"), db_default=Now())
     finished_at = models.DateTimeField(_("ended"), null=True, blank=True)
 
-    # Of the model, not of the row: override them in a subclass.
+    # Settings of the model, not of the row: override them in a subclass.
     timeout: ClassVar[timedelta] = timedelta(minutes=1)
     backoff_base: ClassVar[timedelta] = timedelta(seconds=5)
     backoff_cap: ClassVar[timedelta] = timedelta(minutes=10)
@@ -135,8 +135,8 @@ class Job(models.Model):
     class Meta:
         abstract = True
         indexes: ClassVar = [
-            # Lists by state, and the search for expired leases. No index holds
-            # lease_expires_at itself: a beat must stay a HOT update.
+            # Lists by state, and the search for expired leases. No index contains
+            # lease_expires_at: a beat must stay a HOT update.
             models.Index(fields=["status", "locked_at"], name="%(class)s_state"),
             # The claim, column for column.
             models.Index(
@@ -144,7 +144,7 @@ class Job(models.Model):
                 name="%(class)s_claim",
                 condition=Q(status="queued"),
             ),
-            # "Is a suspect due?", asked at every poll; all but empty.
+            # "Is a suspect due?", asked at every poll; nearly empty.
             models.Index(
                 fields=["run_after"],
                 name="%(class)s_suspect",
@@ -154,7 +154,7 @@ class Job(models.Model):
             models.Index(
                 fields=["status", "id"], name="%(class)s_ended", condition=Q(status__in=ENDED)
             ),
-            # Failures by kind: which kinds there are, how many of each, and the list of one.
+            # Failures by kind: which kinds exist, how many of each, and the list of one kind.
             models.Index(
                 fields=["error_kind", "id"],
                 name="%(class)s_failures",
@@ -196,9 +196,9 @@ class Job(models.Model):
         return f"{self._meta.label} {self.pk}"
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Insert a new job, or update the model's own columns: the others move in `queue`.
+        """Insert a new job, or update the model's own columns: `jobs.queue` writes the others.
 
-        A saved copy of an old row would undo moves that were made since it was read.
+        Saving all columns of an old copy would undo the moves made since it was read.
         """
         if not self._state.adding and kwargs.get("update_fields") is None:
             base = {field.name for field in Job._meta.fields}
@@ -207,24 +207,24 @@ class Job(models.Model):
 
     @classmethod
     def provider_name(cls) -> str | None:
-        """Whose limits it runs under, e.g. "gemini:some-model"; None: nobody's."""
+        """The provider whose limits apply, e.g. "gemini:some-model"; None: no limits."""
         return None
 
     @classmethod
     def provider_is_free(cls) -> bool:
-        """Whether it is made here and costs nothing: then no price and no limit are needed."""
+        """Whether the provider costs nothing: then it needs no price and no limit."""
         return False
 
     @classmethod
     def check_setup(cls) -> None:
-        """Raise ImproperlyConfigured if it can't be performed here; asked before any is claimed."""
+        """Raise ImproperlyConfigured if it can't run here; a worker calls this before it starts."""
 
     def perform(self, run: "Run") -> Any:
         """Do the work: slow, in no transaction, possibly repeated. Returns the result."""
         raise NotImplementedError(f"{self._meta.label} has no perform().")
 
-    # Hooks run in the transaction of the move they are named after, so they are short:
-    # a few queries, nothing slow. A hook left out costs nothing.
+    # Hooks run in the transaction of the move they are named after, so keep them short:
+    # a few queries, nothing slow. A hook that is not overridden costs nothing.
 
     def on_start(self) -> None: ...
 

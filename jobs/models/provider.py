@@ -18,12 +18,12 @@ NONE = timedelta(0)
 
 class ProviderQuerySet(models.QuerySet["Provider"]):
     def with_now(self) -> "ProviderQuerySet":
-        """Each row with the database's clock, by which its questions are answered."""
+        """Each row with the time of the database's clock, which its properties compare with."""
         return self.annotate(now=Now())  # type: ignore[no-redef]
 
 
 class Provider(models.Model):
-    """One service and model. Operators edit the limits; `providers` keeps the rest."""
+    """One service and model. Operators edit the limits; `jobs.paid` writes the rest."""
 
     name = models.TextField(_("name"), primary_key=True, help_text=_("service:model"))
     requests_per_minute = models.IntegerField(
@@ -89,7 +89,7 @@ class Provider(models.Model):
     )
 
     now: datetime  # by with_now()
-    running = 0  # how many jobs are processing; told by `limits.find()` when it matters
+    running = 0  # how many jobs are processing; set by `limits.find()` if a limit needs it
 
     objects = ProviderQuerySet.as_manager()
 
@@ -115,7 +115,7 @@ class Provider(models.Model):
     def __str__(self) -> str:
         return self.name
 
-    # Is it open?
+    # Whether it is open
 
     @property
     def is_paused(self) -> bool:
@@ -123,13 +123,13 @@ class Provider(models.Model):
 
     @property
     def is_limited(self) -> bool:
-        """Whether a claim must count at all."""
+        """Whether a claim must count tokens, jobs or money."""
         limits = (self.requests_per_minute, self.max_running, self.daily_budget)
         return self.is_probing or any(limit is not None for limit in limits)
 
     @property
     def is_probing(self) -> bool:
-        """After too many faults in a row: one job at a time finds out whether it is over."""
+        """After too many faults in a row, one job at a time tests whether the provider works."""
         return self.faults >= BREAKER_FAULTS
 
     @property
@@ -145,7 +145,7 @@ class Provider(models.Model):
 
     @property
     def debt(self) -> timedelta:
-        """How long until all tokens are back; never more than an empty bucket's, if edited."""
+        """How long until all tokens are back. Capped, because an operator may change the limits."""
         return min(max(self.full_at - self.now, NONE), self.burst * self.interval)
 
     def tokens(self, ahead: timedelta = NONE) -> float:
@@ -167,7 +167,7 @@ class Provider(models.Model):
 
     @property
     def booking_day(self) -> date:
-        """Only a later day begins anew: another time zone or a corrected clock must not."""
+        """Only a later day resets the spending: a new time zone or a corrected clock must not."""
         return max(self.spent_on or self.today, self.today)
 
     @property
@@ -180,12 +180,12 @@ class Provider(models.Model):
 
     @property
     def lacks_price(self) -> bool:
-        """Whether it has a budget, which without a price would limit nothing."""
+        """Whether it has a budget but no price, so that the budget would limit nothing."""
         return self.daily_budget is not None and not self.price
 
     @property
     def affordable(self) -> float:
-        """How many calls today's budget still covers; none, while their price is not known."""
+        """How many calls today's budget still covers; 0 while the price is not set."""
         left = self.left_today
         if left is None:
             return math.inf

@@ -11,7 +11,7 @@ from jobs.models import Attempt, Job
 SETTINGS: dict[type[Model], str] = {
     Job: "fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02,"
     " autovacuum_analyze_scale_factor = 0.02",
-    # Only ever inserted; what is vacuumed soon is counted from the index alone.
+    # Rows are only inserted. Counts of vacuumed rows need the index only.
     Attempt: "autovacuum_vacuum_insert_scale_factor = 0.01",
 }
 
@@ -19,8 +19,8 @@ SETTINGS: dict[type[Model], str] = {
 def tune(sender: AppConfig, using: str, **_: Any) -> None:
     """Leave room on the pages of job tables, and have them vacuumed often.
 
-    Every job is updated a few times; with room on its page a beat touches no index (HOT).
-    The default vacuum waits until a fifth of the table is dead: too late for a queue.
+    Every job is updated a few times. With room on its page, a beat touches no index (HOT).
+    By default, vacuum waits until a fifth of the table is dead: too late for a queue.
     """
     connection = connections[using]
     if connection.vendor != "postgresql":

@@ -13,32 +13,32 @@ HOUR = timedelta(hours=1)
 
 class WorkerQuerySet(models.QuerySet["Worker"]):
     def with_now(self) -> Self:
-        """Each row with the database's clock: this machine's may be wrong."""
+        """Each row with the time of the database's clock: this machine's may be wrong."""
         return self.annotate(now=Now())
 
     def alive(self) -> Self:
-        """Those that beat within their lease."""
+        """Workers that beat within their lease."""
         return self.filter(lease_expires_at__gt=Now())
 
     def silent_for(self, lease: timedelta) -> Self:
-        """Those whose lease ended a whole lease ago, which may be forgotten.
+        """Workers whose lease ended a whole lease ago, so that their rows may be deleted.
 
-        Not for an hour if one was asked to stop: it may only be frozen, and must still find
-        the request when it goes on.
+        The row of a worker that was asked to stop is kept for an hour: it may only be frozen,
+        and must still find the request when it wakes up.
         """
         patience = Case(When(asked_to_stop=True, then=max(lease, HOUR)), default=Value(lease))
         return self.filter(lease_expires_at__lt=Now() - patience)
 
     def reserve(self, worker: str, kind: str) -> bool:
-        """Let this worker be the one that empties itself for a suspect of this kind."""
+        """Choose this worker to empty itself for a suspect; False if another worker does."""
         others = self.exclude(name=worker).filter(emptying_for=kind)
-        others.filter(lease_expires_at__lt=Now()).update(emptying_for="")  # they are dead
+        others.filter(lease_expires_at__lt=Now()).update(emptying_for="")  # dead workers
         if others.exists():
             return False
         return bool(self.filter(name=worker).update(emptying_for=kind))
 
     def working(self) -> Self:
-        """Those alive that go on taking jobs."""
+        """Live workers that still take jobs."""
         return self.alive().filter(draining=False, asked_to_stop=False)
 
 
@@ -75,7 +75,7 @@ class Worker(models.Model):
         verbose_name = _("worker")
         verbose_name_plural = _("workers")
         constraints: ClassVar = [
-            # One worker is enough to run a suspect alone: the others go on.
+            # One worker is enough to run a suspect alone; the others keep working.
             models.UniqueConstraint(
                 fields=["emptying_for"],
                 condition=~Q(emptying_for=""),

@@ -1,1 +1,1 @@
-"""Paid calls: who may buy, what was bought, and what it cost."""
+"""Paid calls: which may start, which were made, and what they cost."""

@@ -1,4 +1,4 @@
-"""Answers that were paid for: kept as soon as they arrive, and found again after a crash."""
+"""Paid answers: stored as soon as they arrive, and found again after a crash."""
 
 import hashlib
 import logging
@@ -26,17 +26,17 @@ STORAGE_FAULTS = (StorageRefused, StorageUnavailable)
 
 @dataclass(frozen=True)
 class Bought:
-    """An answer that is stored, and the call that brought it."""
+    """A stored answer and its call."""
 
     raw: bytes
     call: Call
 
 
-# What earlier runs have left
+# Answers of earlier runs
 
 
 def recover(key: str) -> Bought | None:
-    """The stored answer, if there is one. Calls that nobody waits for any more become unknown."""
+    """The stored answer, if there is one. Open calls whose worker is gone become unknown."""
     for call in Call.objects.filter(key=key).exclude(state=State.FAILED).order_by("number"):
         raw = _read(call.answer_name)
         if raw is not None and call.answer_hash in ("", _hash(raw)):
@@ -51,9 +51,9 @@ def recover(key: str) -> Bought | None:
 
 
 def adopt(run: Run, provider: str, key: str, payload_hash: str) -> Bought | None:
-    """The answer under the next name, if it is there although no row speaks of it.
+    """The answer under the next name, if the file exists although no row mentions it.
 
-    A failover or a restore takes rows back, but no files: what was bought is not bought again.
+    A failover or a restore can lose rows but not files, so a paid answer is not bought again.
     """
     number = ledger.next_number(key)
     raw = _read(ledger.name_of(key, number))
@@ -66,7 +66,7 @@ def adopt(run: Run, provider: str, key: str, payload_hash: str) -> Bought | None
 
 
 def _read(name: str) -> bytes | None:
-    sessions.give_back()  # a storage may take its time
+    sessions.give_back()  # the storage may be slow
     try:
         return storage.named("answers").read(name)
     except FileNotFoundError:
@@ -74,7 +74,7 @@ def _read(name: str) -> bytes | None:
 
 
 def _give_up(call: Call) -> None:
-    """Not by ourselves: perhaps only the storage is not mounted."""
+    """Only a person may give it up: perhaps the storage is just not mounted."""
     if not call.excused:
         raise AnswerGone(
             f"The stored answer {call.answer_name} is gone, or not the same any more. Look whether"
@@ -85,7 +85,7 @@ def _give_up(call: Call) -> None:
 
 
 def _write_off(call: Call) -> None:
-    """Nobody knows what became of it; unless its worker lives and may still bring the answer."""
+    """Mark a call as unknown; raise Snooze if its live worker may still store the answer."""
     under_way = Call.objects.under_way().filter(pk=call.pk)
     alive = Worker.objects.alive().filter(name=call.worker)
     if under_way.exists() and alive.exists():
@@ -97,7 +97,7 @@ def _write_off(call: Call) -> None:
 
 
 def keep(run: Run, call: Call, answer: Answer) -> Bought:
-    """Store an answer that is in our hands, however long that takes, and say that it is."""
+    """Store an answer that has arrived, repeating on faults, and record that it is stored."""
     run.has_answer = True
     give_up_at = time.monotonic() + settings.KEEP_ANSWER_SECONDS
     try:
@@ -109,16 +109,16 @@ def keep(run: Run, call: Call, answer: Answer) -> Bought:
         answer = replace(answer, raw=raw)
         run.insist(lambda: _mark_stored(call, answer), give_up_at, Error)
         limits.note_answer(call.provider)
-    except Error as error:  # it is stored: who finds the intent will find it
+    except Error as error:  # the answer is stored: the next run finds it through the intent
         log.error("%s is stored, but that could not be recorded: %s", call, error)
     run.allow(type(run.job).timeout)
     return Bought(raw, call)
 
 
 def _put(call: Call, raw: bytes) -> bytes:
-    """Store it; returns what has the name now.
+    """Store it; returns the content that now has this name.
 
-    That is an earlier answer to the same request, if its row was lost since we looked.
+    That can be an earlier answer to the same request whose row was lost meanwhile.
     """
     with limits.pausing_on(STORAGE_FAULTS, call.provider):
         storage.named("answers").put(call.answer_name, raw)
@@ -139,7 +139,7 @@ def _mark_stored(call: Call, answer: Answer) -> None:
 
 
 def _sane(cost: Decimal | None) -> Decimal | None:
-    """A cost that the books can hold; else the provider's price stands."""
+    """The cost if its column can hold it; None keeps the provider's price."""
     is_sane = cost is not None and cost.is_finite() and 0 <= cost < MOST_COST
     return cost if is_sane else None
 

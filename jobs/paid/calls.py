@@ -1,8 +1,8 @@
 """Paid calls: `buy` is the only way to spend money.
 
-An intention is on record before anything is sent (`ledger`), and the answer is stored before
-anything is made of it (`answers`). Whoever performs the job again starts from what is stored;
-only what nobody can know is asked again, and counted.
+The intent is recorded before the request is sent (`ledger`), and the answer is stored before
+it is used (`answers`). The next run of the job starts from the stored answer. A call is repeated
+only if its outcome is unknown, and such calls are counted.
 """
 
 import hashlib
@@ -34,14 +34,14 @@ from jobs.run import Run
 
 log = logging.getLogger(__name__)
 
-Send = Callable[[float], Answer]  # is told how many seconds it may take
+Send = Callable[[float], Answer]  # receives its timeout in seconds
 
-# Of these it is known that no answer is on its way; anything else may have been accepted.
+# After these no answer can follow. After any other error the request may have been accepted.
 KNOWN = (GarbageAnswer, PermanentError, ProviderUnavailable)
 
 
 def buy(run: Run, payload_hash: str, send: Send) -> Bought:
-    """The answer to this request: the one that is stored, or else a new one, asked for once."""
+    """The answer to this request: the stored one, or else a new one from a single call."""
     provider = type(run.job).provider_name()
     assert provider, f"{run.job} makes a paid call, but its provider_name() is None."
     key = key_of(run.job, payload_hash)
@@ -59,12 +59,12 @@ def buy(run: Run, payload_hash: str, send: Send) -> Bought:
 
 
 def key_of(job: Job, payload_hash: str) -> str:
-    """Names the purchase. Nobody can guess it, because nobody can guess the job's id."""
+    """The name of the purchase. It can't be guessed, because the job's id can't."""
     return hashlib.sha256(f"{job.id} {payload_hash}".encode()).hexdigest()
 
 
 def _begin(run: Run, name: str, key: str, payload_hash: str) -> Intent:
-    """Begin a call; if the next token is a moment away, wait for it."""
+    """Record the intent of a call; if the next token comes within moments, wait for it."""
     give_up_at = time.monotonic() + 2 * limits.AHEAD.total_seconds()
     while True:
         try:
@@ -77,7 +77,7 @@ def _begin(run: Run, name: str, key: str, payload_hash: str) -> Intent:
 
 
 def _ask(intent: Intent, send: Send) -> Answer:
-    """Send the request, unless its moment has passed; our clients ask again as it leaves."""
+    """Send the request unless it is too late; the clients check again just before sending."""
     before = may_send.set(intent.check)
     try:
         with intent.run.step("generate"):
@@ -91,7 +91,7 @@ def _ask(intent: Intent, send: Send) -> Answer:
 
 
 def _note(intent: Intent, error: BaseException) -> None:
-    """Record what became of a call that brought no answer, for its money and its provider."""
+    """Record the end of a call without an answer, its cost, and its provider's fault."""
     call = intent.call
     billed = getattr(error, "billed", True)
     is_known = isinstance(error, KNOWN) and not isinstance(error, AnswerLost)
@@ -109,7 +109,7 @@ def _note(intent: Intent, error: BaseException) -> None:
 
     try:
         intent.run.insist(record, time.monotonic() + ledger.RECORD_FOR.total_seconds(), Error)
-    except Error as fault:  # the intent stays: who finds it takes the call for unknown
+    except Error as fault:  # the intent stays: the next run marks the call as unknown
         log.error("%s could not be recorded: %s", call, fault)
         return
     if state == State.UNKNOWN:
@@ -118,7 +118,7 @@ def _note(intent: Intent, error: BaseException) -> None:
 
 @contextmanager
 def using(bought: Bought) -> Iterator[bytes]:
-    """Make something of an answer. What turns out to be garbage is not offered again."""
+    """Use an answer. If it turns out to be garbage, later runs do not get it again."""
     sessions.give_back()
     try:
         with limits.pausing_on(StorageRefused, bought.call.provider):

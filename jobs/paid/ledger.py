@@ -1,4 +1,4 @@
-"""The books of paid calls: an intention is written before anything is sent, and its end after."""
+"""The records of paid calls: the intent is written before the request, the end after it."""
 
 import logging
 import time
@@ -24,25 +24,25 @@ from jobs.run import Run
 
 log = logging.getLogger(__name__)
 
-MARGIN = timedelta(seconds=30)  # that a run has beyond the deadline of its call
-# A request leaves so soon after its intent, or never. So even an answer that takes the whole
-# timeout comes before other workers take the call for unknown.
+MARGIN = timedelta(seconds=30)  # of a run after the deadline of its call
+# A request is sent within this time after its intent, or never. So even an answer that takes
+# the whole timeout arrives before other workers mark the call as unknown.
 SEND_WITHIN = OVERDUE * 2 / 3
 RECORD_FOR = timedelta(seconds=15)  # if the database is away for longer, the call is unknown
 
 
 @dataclass(frozen=True)
 class Intent:
-    """A call on record whose request is not sent yet, and only in the next moment may be."""
+    """A recorded call whose request is not sent yet, and may only be sent until `send_by`."""
 
     run: Run
     call: Call
     timeout: float  # seconds
-    send_by: float  # monotonic; counted from before the intent's transaction
+    send_by: float  # monotonic; counted from before the transaction of the intent
     full_at: datetime  # of the provider's tokens, after this one was taken
 
     def check(self) -> None:
-        """Raise TooLate if the claim may be gone or the moment is over: we may have been frozen."""
+        """Raise TooLate if the claim may be gone or time is up: the process may have frozen."""
         try:
             self.run.check()
         except LeaseLost as error:
@@ -51,9 +51,10 @@ class Intent:
             raise TooLate("Nothing was sent: too much time has passed since the intent.")
 
     def withdraw(self, reason: str) -> None:
-        """Nothing was sent: end the call, and give back its token and its price.
+        """Nothing was sent: end the call, and return its token and its price.
 
-        Not if another worker has found an answer under its name, whose own row was lost.
+        A call that is stored by now is left alone: another worker found an older answer
+        under its name, whose own row was lost.
         """
         end(self.call, State.FAILED, reason, Decimal(0), origins=(State.INTENT, State.UNKNOWN))
         limits.give_back_token(self.call.provider, self.full_at)
@@ -84,9 +85,9 @@ def begin(run: Run, name: str, key: str, payload_hash: str) -> Intent:
 
 
 def adopt(run: Run, name: str, key: str, number: int, payload_hash: str) -> Call:
-    """Write anew the row of an answer that is stored; a failover or a restore has lost it.
+    """Write the row of a stored answer again, after a failover or a restore lost it.
 
-    The money that was spent on it was lost from the books too, and is booked again.
+    The booking of its price was lost too, so the price is booked again.
     """
     with sessions.short_transaction():
         provider = limits.lock(name)
@@ -98,7 +99,7 @@ def adopt(run: Run, name: str, key: str, number: int, payload_hash: str) -> Call
 
 
 def next_number(key: str) -> int:
-    """Of the next try: its answer will be stored as calls/<key>/<number>."""
+    """The number of the next try; its answer will be stored as calls/<key>/<number>."""
     return (Call.objects.filter(key=key).aggregate(last=Max("number"))["last"] or 0) + 1
 
 
@@ -125,7 +126,7 @@ def name_of(key: str, number: int) -> str:
 
 
 def _withdraw_if_written(intent: Intent, error: Error) -> None:
-    """The commit may have succeeded and only its reply was lost; nothing was sent in any case."""
+    """The commit may have succeeded although its reply was lost. No request was sent."""
     give_up_at = time.monotonic() + RECORD_FOR.total_seconds()
     try:
         intent.run.insist(lambda: intent.withdraw(f"Nothing was sent: {error}"), give_up_at, Error)
@@ -145,7 +146,7 @@ def refuse_beside_another(key: str, name: str) -> None:
 
 
 def refuse_after_too_many(key: str) -> None:
-    """Money that may have been spent for nothing has an end, unless a person says go on."""
+    """Limit how often a lost answer is paid for again, unless a person requeues the job."""
     lost = Call.objects.filter(key=key, state=State.UNKNOWN, excused=False).count()
     if lost > settings.UNKNOWN_REPEATS:
         raise OutcomeUnknown(
@@ -155,16 +156,16 @@ def refuse_after_too_many(key: str) -> None:
 
 
 def excuse(job_ids: Iterable[UUID]) -> None:
-    """A person wants these jobs to go on, whatever answers were lost."""
+    """A person requeued these jobs: lost answers no longer stop them."""
     lost = Call.objects.filter(job_id__in=list(job_ids), state__in=[State.UNKNOWN, State.STORED])
     lost.update(excused=True, seen=True)
 
 
-# How a call ends. Not guarded by the job's epoch: money spent by a worker that has lost its
-# claim is spent all the same, and its answer is as good as any.
+# How a call ends. Not guarded by the job's epoch: money spent by a worker that lost its claim
+# is still spent, and its answer is still good.
 
 ENDS_FROM = {
-    # From stored too: another worker may have found the answer, but knows not what it cost.
+    # From stored too: another worker may have found the answer without knowing its cost.
     State.STORED: (State.INTENT, State.UNKNOWN, State.STORED),
     State.UNKNOWN: (State.INTENT,),
     State.FAILED: (State.INTENT, State.UNKNOWN, State.STORED),
@@ -180,7 +181,7 @@ def end(
     origins: Collection[State] = (),
     **told: object,
 ) -> None:
-    """Write what became of a call, once; `cost` corrects what was booked, if it is known."""
+    """Write the end of a call once; `cost`, if known, corrects the booked price."""
     with sessions.short_transaction():
         if cost is not None:
             limits.lock(call.provider)
@@ -192,5 +193,5 @@ def end(
                 day = call.booked_on or timezone.localdate(call.started_at)
                 limits.book(call.provider, cost - booked, day)
             ending.update(state=state, error=error, finished_at=Now(), **told)
-    with suppress(Call.DoesNotExist):  # a failover has lost the row
+    with suppress(Call.DoesNotExist):  # a failover lost the row
         call.refresh_from_db(from_queryset=Call.objects.same(call))

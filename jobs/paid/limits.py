@@ -1,7 +1,7 @@
-"""Who may start how much: look, take, pause. What a provider's row says holds for every worker.
+"""How many calls may start: look, take, pause. A provider's row holds for every worker.
 
-The claim looks, so that nobody holds jobs that can't start; the intent of a paid call takes.
-Both under the lock of the row, which comes before the locks of jobs.
+A claim looks, so that no worker holds jobs that can't start. The intent of a paid call takes.
+Both lock the provider's row, always before the rows of jobs.
 """
 
 import logging
@@ -26,14 +26,14 @@ log = logging.getLogger(__name__)
 
 Caught = type[Exception] | tuple[type[Exception], ...]
 
-# A claim looks a little ahead, or a minute's tokens would be used at the pace of polling.
+# A claim counts tokens that come soon. Otherwise each token would wait for the next poll.
 AHEAD = timedelta(seconds=2)
 STARTING = timedelta(seconds=10)  # between a claim and its call
 SHORTEST_PAUSE, LONGEST_PAUSE = timedelta(seconds=5), timedelta(minutes=5)
 
 
 def find(name: str) -> Provider:
-    """The provider's row with the database's clock; made when it is first asked for."""
+    """The provider's row with the database's time; created on first use."""
     provider = _find(name)
     if provider.most_running is not None:
         provider.running, _ = count_running(name)
@@ -45,7 +45,7 @@ def _find(name: str) -> Provider:
 
 
 def _make(name: str) -> Provider:
-    """With a budget that can't ruin anybody, and covers nothing until a person sets the price."""
+    """Create it with the default budget, which covers no call until a person sets the price."""
     budget = {"daily_budget": settings.DEFAULT_DAILY_BUDGET}
     limit = {"requests_per_minute": None} if is_free(name) else budget
     Provider.objects.bulk_create([Provider(name=name, **limit)], ignore_conflicts=True)
@@ -53,23 +53,23 @@ def _make(name: str) -> Provider:
 
 
 def is_free(name: str | None) -> bool:
-    """Whether the jobs that run under it say that it takes no money."""
+    """Whether the jobs of this provider say that it costs nothing."""
     return any(model.provider_name() == name and model.provider_is_free() for model in job_models())
 
 
 def make_rows(models: Iterable[type[Job]]) -> None:
-    """Let every provider of these jobs have its row, and say which of them need a price."""
+    """Create the missing rows of these jobs' providers, and log which of them need a price."""
     for name in {model.provider_name() for model in models} - {None}:
         if name and find(name).lacks_price:
             log.warning("%s starts no call until a person sets its price, in the admin.", name)
 
 
 def lock(name: str) -> Provider:
-    """The same, locked until the transaction ends."""
+    """Like `find`, with the row locked until the transaction ends."""
     if not _lock(name):
         _make(name)
         _lock(name)
-    # Only now: the clock of a statement that had to wait for the lock stands at its beginning.
+    # Read after locking: a statement's clock shows its start, before it waited for the lock.
     return Provider.objects.with_now().get(name=name)
 
 
@@ -87,7 +87,7 @@ def room(model: type[Job], wanted: int) -> int:
         return wanted
     provider = _find(name)
     if provider.is_limited and not provider.is_paused:
-        provider = lock(name)  # counted exactly, by one claim at a time
+        provider = lock(name)  # one claim at a time, so that the count is exact
     if provider.is_paused:
         return 0
     return _room(provider, wanted) if provider.is_limited else wanted
@@ -106,7 +106,7 @@ def _room(provider: Provider, wanted: int) -> int:
 
 
 def count_running(name: str) -> tuple[int, int]:
-    """How many jobs are processing, and how many of them have yet to make their call."""
+    """How many jobs are processing, and how many of them have not made their call yet."""
     called = Call.objects.filter(job_id=OuterRef("id"), epoch=OuterRef("epoch"))
     starting = Q(Q(locked_at__gt=Now() - STARTING), ~Exists(called))
     running = begun = 0
@@ -146,14 +146,14 @@ def charge(provider: Provider) -> None:
 
 
 def give_back_token(name: str, full_at: datetime) -> None:
-    """Undo a take that left `full_at` behind; unless it was not the last, or was undone."""
+    """Undo the take that set `full_at`, unless another take followed or it was undone already."""
     with sessions.short_transaction():
         untouched = full_at - lock(name).interval
         Provider.objects.filter(name=name, full_at=full_at).update(full_at=untouched)
 
 
 def book(name: str, difference: Decimal, day: date) -> None:
-    """Correct what a call that was booked on that day has cost; its money is not today's."""
+    """Correct what a call booked on that day cost; a later day's spending is not touched."""
     same_day = Provider.objects.filter(name=name, spent_on=day)
     if difference:
         same_day.update(spent=F("spent") + difference)
@@ -163,19 +163,19 @@ def book(name: str, difference: Decimal, day: date) -> None:
 
 
 def note_answer(name: str) -> None:
-    """It answers: whatever was wrong is over."""
+    """The provider answered: reset its faults."""
     Provider.objects.filter(name=name, faults__gt=0).update(faults=0)
 
 
 def note_fault(name: str, error: BaseException) -> timedelta | None:
-    """Pause the provider for everybody, if this fault is one to wait for; returns the pause."""
+    """Count a fault, and pause the provider for all workers if needed; returns the pause."""
     pause = None
     with sessions.short_transaction():
         provider = lock(name)
-        is_new = not provider.is_paused  # else it belongs to the fault that set the pause
+        is_new = not provider.is_paused  # a fault during a pause belongs to the one that set it
         provider.faults += is_new
         if isinstance(error, OperatorsFault):
-            if not provider.paused:  # by a person, with a reason of their own
+            if not provider.paused:  # keep a person's own reason
                 provider.paused, provider.pause_reason = True, text.message(error)
         elif pause := pause_after(error, provider.faults):
             extend_pause(provider, pause, text.message(error))
@@ -185,13 +185,13 @@ def note_fault(name: str, error: BaseException) -> timedelta | None:
 
 
 def let_wait(error: BaseException, pause: timedelta | None) -> None:
-    """The job that met the fault waits as long as its provider is paused."""
+    """Let the job that met the fault wait as long as its provider is paused."""
     if pause and isinstance(error, ProviderUnavailable):
         error.retry_after = pause.total_seconds()
 
 
 def pause_after(error: BaseException, faults: int) -> timedelta | None:
-    """As long as the provider asked for, or growing, with jitter; None: not worth one yet."""
+    """As long as the provider asked for, or growing with jitter; None: no pause yet."""
     told = getattr(error, "retry_after", None)
     is_waited_for = isinstance(error, ProviderUnavailable) and not isinstance(error, AnswerLost)
     if faults >= BREAKER_FAULTS or (is_waited_for and told is None):
@@ -209,7 +209,7 @@ def _growing(faults: int) -> timedelta:
 
 
 def extend_pause(provider: Provider, pause: timedelta, reason: str) -> None:
-    """Never shorter than it is: an operator may have had a reason."""
+    """Never shorten a pause: an operator may have set it for a reason."""
     until = provider.now + pause
     if provider.paused_until is None or until > provider.paused_until:
         provider.paused_until = until
@@ -219,22 +219,22 @@ def extend_pause(provider: Provider, pause: timedelta, reason: str) -> None:
 
 @contextmanager
 def pausing_on(faults: Caught, name: str) -> Iterator[None]:
-    """Buy nothing more while there is no place to keep it."""
+    """Pause the provider on these faults: without a storage, no answer can be kept."""
     try:
         yield
     except faults as error:
-        with suppress(Error):  # the database is away too, and nobody buys without it
+        with suppress(Error):  # the database is down too, and without it no call can start
             let_wait(error, note_fault(name, error))
         raise
 
 
-# What operators ask for
+# Pause and resume by operators
 
 
 def pause(name: str, reason: str, until: datetime | None = None, by: object = "somebody") -> bool:
-    """No call starts until the given end, or until somebody resumes it; what runs goes on.
+    """Start no call until the given end, or until a person resumes it; running calls go on.
 
-    False, and nothing is changed, if it is paused for longer already: only `resume` shortens.
+    Returns False and changes nothing if the current pause is longer: only `resume` shortens it.
     """
     with sessions.short_transaction():
         provider = lock(name)
@@ -245,7 +245,7 @@ def pause(name: str, reason: str, until: datetime | None = None, by: object = "s
         Provider.objects.filter(name=name).update(
             paused=until is None, paused_until=until, pause_reason=text.clean(reason)
         )
-        if until:  # a pause without an end is ended by resume()
+        if until:  # after a pause without an end, resume() does this
             for jobs in _kept_waiting(name):
                 jobs.update(unavailable_since=Greatest(F("unavailable_since"), until))
     log.info("%s paused by %s until %s: %s", name, by, until or "resumed", reason)
@@ -253,9 +253,9 @@ def pause(name: str, reason: str, until: datetime | None = None, by: object = "s
 
 
 def resume(name: str, by: object = "somebody") -> None:
-    """Open it again, at once for the jobs that have met its faults: somebody has mended it.
+    """Open it again. Jobs that met its faults may start at once: a person has fixed the cause.
 
-    The faults are kept: the first call must succeed before many are made.
+    The count of faults is kept: one call must succeed before many start.
     """
     with sessions.short_transaction():
         Provider.objects.filter(name=name).update(paused=False, paused_until=None, pause_reason="")
@@ -267,7 +267,7 @@ def resume(name: str, by: object = "somebody") -> None:
 def _kept_waiting(name: str) -> Iterator[JobQuerySet]:
     """The jobs that wait because of the provider's faults, locked in the order of their ids.
 
-    Their patience is with the provider: the time of an operator's pause does not count.
+    Their patience counts the provider's outage only, not the time of an operator's pause.
     """
     for model in job_models():
         if model.provider_name() == name:

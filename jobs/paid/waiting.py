@@ -1,4 +1,4 @@
-"""What a job waits for: said once, for the admin, the API and the command line."""
+"""What a job waits for: one answer for the admin, the API and the command line."""
 
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
@@ -35,7 +35,7 @@ class Wait:
 
     @property
     def text(self) -> str:
-        """For people, with the time of day if it is known."""
+        """A text for people, with the time of day if it is known."""
         if self.until is None:
             return str(self.reason.label)
         until = date_format(timezone.localtime(self.until), "TIME_FORMAT")
@@ -43,15 +43,15 @@ class Wait:
 
 
 def waits_for(job: Job, provider: Provider | None) -> Wait | None:
-    """What keeps a queued job from being claimed; None if it runs or has ended.
+    """Why a queued job is not claimed yet; None if it runs or has ended.
 
-    `provider` is the row of `limits.find()`, or None if the job has none.
+    `provider` is the row from `limits.find()`, or None if the job has no provider.
     """
     if job.status != Status.QUEUED:
         return None
     wait = closed(provider) if provider else None
     if wait and wait.reason in (Reason.PAUSED, Reason.PRICE, Reason.BUDGET):
-        return wait  # the reason why it will be tried again later, if it will
+        return wait  # it says more than the time of the next retry
     if job.run_after > (provider.now if provider else timezone.now()):
         return Wait(Reason.RETRY, job.run_after)
     return wait or Wait(Reason.TURN)

@@ -1,4 +1,4 @@
-"""Every move of a job, in the order of its life: `from jobs import queue; queue.enqueue(...)`."""
+"""Every move of a job: `from jobs import queue; queue.enqueue(...)`."""
 
 from jobs.queue.asked import FIRST_IN_LINE, cancel, requeue
 from jobs.queue.conflicts import repeated

@@ -1,7 +1,7 @@
 """What a person asks for: cancel, and requeue.
 
-Both go through any number of jobs in the order of their ids, a chunk per transaction. Called
-inside a transaction, they become part of it: that is how the audit is written with the move.
+Both take any number of jobs in the order of their ids, one transaction per chunk. Called
+inside a transaction, they join it: so the console writes its audit together with the move.
 """
 
 import logging
@@ -30,7 +30,7 @@ USUAL_PRIORITY = Case(
 
 
 def chunks(jobs: QuerySet[Any], most: int | None = None) -> Iterator[list[UUID]]:
-    """The ids of all these jobs, or of the first `most`, a bounded number at a time."""
+    """The ids of all these jobs, or of the first `most`, in chunks of bounded size."""
     ids = jobs.order_by("id").values_list("id", flat=True)
     size = moves.CHUNK if most is None else min(moves.CHUNK, most)
     chunk = list(ids[:size])
@@ -52,7 +52,7 @@ def cancel(
     *,
     most: int | None = None,
 ) -> list[JobT]:
-    """Cancel those that have not ended; returns what was canceled."""
+    """Cancel the jobs that have not ended; returns the canceled ones."""
     living = jobs.exclude(status__in=ENDED)
     canceled = [job for ids in chunks(living, most) for job in _cancel(jobs.model, ids, reason)]
     log.info("%s canceled by %s: %d", jobs.model._meta.label, by, len(canceled))
@@ -66,7 +66,7 @@ def _cancel(model: type[Job], ids: list[UUID], reason: str) -> list[Any]:
             rows = list(living.order_by("id").select_for_update())
             moves.write(model, [(_canceled(row, reason), row) for row in rows])
         return rows
-    except HookRaised:  # settle finds out whose hook, and cancels that one without it
+    except HookRaised:  # settle finds the job whose hook raised, and cancels it without the hook
         ends = [_canceled(job, reason) for job in living.order_by("id")]
         missed = moves.settle(ends, expected=moves.is_living, wait=True)
         return [end.job for end in ends if end not in missed]
@@ -87,9 +87,9 @@ def requeue(
     first: bool = False,
     most: int | None = None,
 ) -> list[JobT]:
-    """Give a new start to those whose status is among `origins`; returns what was requeued.
+    """Requeue the jobs whose status is among `origins`; returns the requeued ones.
 
-    With `first` they are the next to be claimed.
+    With `first` they are claimed before all others.
     """
     origins = set(origins) & set(ENDED)
     priority = FIRST_IN_LINE if first else USUAL_PRIORITY
@@ -133,7 +133,7 @@ def _requeue(
                     hooks.call(job, "on_requeue")
         return rows
     except HookWaited as waited:
-        raise waited.error from None  # the row may be free in a moment: the person tries again
+        raise waited.error from None  # the row may be free in a moment: the caller can try again
     except HookRaised as raised:
         if not hook:
             raise raised.error from None

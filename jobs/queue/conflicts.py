@@ -1,7 +1,7 @@
-"""Repeating what met the queue in the wrong order.
+"""Repeating a write that a deadlock with the queue rolled back.
 
-A worker locks a job, then what its hooks touch. A form that saves many rows locks these in an
-order of its own, so the two can deadlock, and the database ends one of them.
+A worker locks a job, then the rows that its hooks touch. A form that saves many rows locks them
+in another order. So the two can deadlock, and the database rolls one of them back.
 """
 
 import random
@@ -21,11 +21,11 @@ PAUSES = (0.05, 0.2, 0.5)  # seconds
 
 
 def repeated(write: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """Repeat a write that makes its own transaction if a conflict rolled it back."""
+    """Repeat a write if a conflict rolled it back; the write opens its own transaction."""
 
     @wraps(write)
     def write_again(*arguments: Arguments.args, **options: Arguments.kwargs) -> Result:
-        if connection.in_atomic_block:  # the whole of it was rolled back: only its owner can
+        if connection.in_atomic_block:  # the outer transaction fails too: only its owner can repeat
             return write(*arguments, **options)
         for pause in PAUSES:
             try:

@@ -1,4 +1,4 @@
-"""The history nobody rewrites: one row per claim, written by the move that ends it."""
+"""The history: one row per claim, inserted by the move that ends it and never changed."""
 
 import logging
 from collections import defaultdict
@@ -15,9 +15,9 @@ log = logging.getLogger(__name__)
 
 
 def record(model: type[Job], ends: list[End]) -> None:
-    """Copy who held these jobs since when from their rows, which are locked and not moved yet.
+    """Copy worker and start of these claims from their rows, which are locked and not moved yet.
 
-    One INSERT ... SELECT for all that ended alike: nothing is fetched only to be sent back.
+    One INSERT ... SELECT for all that ended alike: no data travels to Python and back.
     """
     alike: dict[tuple[str | None, ...], list[UUID]] = defaultdict(list)
     for end in ends:
@@ -42,7 +42,7 @@ def record(model: type[Job], ends: list[End]) -> None:
                 parameters,
             )
             if cursor.rowcount < len(ids):
-                # Only after commits were lost: a claim of another past had this epoch too.
+                # Only after a failover that lost commits: an earlier claim had the same epoch.
                 log.error("%s: history has ends of these claims already: %s", model, ids)
 
 

@@ -1,4 +1,4 @@
-"""Calling a job's hooks, inside the transaction of the move they belong to."""
+"""Calling a job's hooks, inside the transaction of their move."""
 
 import signal
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from jobs.models import Job
 
 
 class HookRaised(Exception):
-    """Rolls the transaction back; the job whose hook raised is then treated by itself."""
+    """Rolls the transaction back; the job whose hook raised is then moved by itself."""
 
     def __init__(self, hook: str, error: BaseException) -> None:
         super().__init__(f"{hook} raised {text.message(error)}")
@@ -21,7 +21,7 @@ class HookRaised(Exception):
 
 
 class HookWaited(HookRaised):
-    """A hook met a row that others keep locked: the job is moved later, the others go on."""
+    """A hook met a locked row: its job is moved later, the other jobs go on."""
 
 
 class SwallowedError(Exception):
@@ -40,22 +40,22 @@ def call(job: Job, hook: str, *arguments: Any) -> None:
             raise
         raise HookRaised(hook, error) from error
     if faults.is_spoiled():
-        # Else the commit would roll back silently, and all would look well.
+        # Otherwise the commit would roll back without an error.
         raise HookRaised(hook, SwallowedError(f"{hook} caught a database error: use atomic()."))
 
 
 def _is_ctrl_c(error: BaseException) -> bool:
-    """Whether a person interrupts the program: a worker turns signals into requests to stop."""
+    """Whether a person pressed Ctrl-C. Not in a worker, where a signal only asks it to stop."""
     is_possible = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     return isinstance(error, KeyboardInterrupt) and is_possible
 
 
 @contextmanager
 def transaction_of_hooks() -> Iterator[None]:
-    """A short transaction in which hooks run; a deferred constraint they broke is their fault.
+    """A short transaction in which hooks run; a deferred constraint they break is their fault.
 
-    It speaks at COMMIT. Inside a transaction of the caller's it is asked before, while it is
-    still known which jobs were moved.
+    Such a constraint raises at COMMIT. Inside the caller's transaction it is checked here,
+    while the moved jobs are still known.
     """
     try:
         with sessions.short_transaction():

@@ -1,7 +1,7 @@
-"""The moves that workers make, in the order of a job's life, and the one that writes `status`.
+"""The moves that workers make, in the order of a job's life, and `move`, which writes `status`.
 
-A move locks its rows in the order of their ids, checks that they still are as it expects
-(status, epoch), and only then writes. Hooks and history share its transaction.
+A move locks its rows in the order of their ids, checks that their status and epoch are as it
+expects, and only then writes. Hooks and history share its transaction.
 """
 
 import logging
@@ -36,7 +36,7 @@ MOVES: Mapping[Status, Collection[Status]] = {
 }
 NOT_HELD = {"locked_at": None, "locked_by": None, "lease_expires_at": None}
 CHUNK = 500
-LATER = timedelta(seconds=5)  # when a job is claimed whose on_start met a locked row
+LATER = timedelta(seconds=5)  # until the next claim of a job whose on_start met a locked row
 
 
 def move(jobs: QuerySet[Any], to: Status, **columns: Any) -> int:
@@ -69,7 +69,7 @@ def enqueue(jobs: Iterable[Job]) -> list[UUID]:
 def claim(
     model: type[JobT], slots: int, worker: str, lease: timedelta, *, suspect: bool = False
 ) -> list[JobT]:
-    """Take up to `slots` due jobs; suspects, which must run alone, only when asked for."""
+    """Take up to `slots` due jobs: trusted ones, or with `suspect` those that must run alone."""
     due = model.objects.due()
     due = due.suspect() if suspect else due.trusted()
     try:
@@ -110,12 +110,12 @@ def _claim_one_by_one(due: JobQuerySet, slots: int, worker: str, lease: timedelt
     except Error:
         if not claimed:
             raise
-        # What is claimed so far is ours all the same.
+        # The jobs claimed so far stay claimed: return them.
     return claimed
 
 
 def _claim_one(due: JobQuerySet, worker: str, lease: timedelta) -> list[Any]:
-    """Claim one job; if its on_start raises or breaks a constraint, that is an attempt."""
+    """Claim one job. If its on_start raises or breaks a constraint, that uses an attempt."""
     try:
         return _claim(due, 1, worker, lease)
     except HookWaited as waited:
@@ -129,7 +129,7 @@ def _claim_and_fail(due: JobQuerySet, worker: str, lease: timedelta, error: Base
     try:
         guilty = _claim(due, 1, worker, lease, hook=False)
         settle([outcomes.failure(job, error) for job in guilty])
-    except HookRaised as raised:  # not its hook: something else refuses the claim
+    except HookRaised as raised:  # not on_start, which was left out: a constraint refuses the claim
         _put_off(due, raised)
 
 
@@ -138,13 +138,13 @@ def _put_off(due: JobQuerySet, why: HookRaised) -> None:
     due.update(run_after=Now() + LATER)
 
 
-# processing, for longer
+# processing -> processing, with a longer lease
 
 
 def beat(model: type[Job], claims: Mapping[UUID, int], worker: str, lease: timedelta) -> set[UUID]:
-    """Extend the leases of these claims (id: epoch); returns the ids that are still ours.
+    """Extend the leases of these claims (id: epoch); returns the ids still held by this worker.
 
-    A row that is locked is not waited for, or the others' leases would run out.
+    It does not wait for a locked row: meanwhile the other leases could run out.
     """
     with sessions.short_transaction(Patience(locks=lease / 8, statements=lease / 4)):
         rows = model.objects.with_ids(claims).processing().filter(locked_by=worker)
@@ -173,7 +173,7 @@ FACTS = (
 
 
 def _held(end: End, row: Any) -> bool:
-    """The worker's name too: a failover that lost commits can give an epoch out twice."""
+    """The worker's name too: a failover that lost commits can issue an epoch twice."""
     claim = (Status.PROCESSING, end.job.epoch, end.job.locked_by)
     return (row.status, row.epoch, row.locked_by) == claim
 
@@ -187,11 +187,11 @@ def is_living(end: End, row: Any) -> bool:
 
 
 def settle(ends: list[End], expected: Expectation = _held, *, wait: bool = False) -> list[End]:
-    """End many claims of one model in one transaction; returns those that were not written.
+    """End many claims of one model in one transaction; returns the ends that were not written.
 
-    They were not found as expected: somebody else has ended the claim. Or, if their `is_busy`
-    says so, their rows were locked and not waited for. Repeatable: when the reply to a commit
-    was lost, the second time has nothing to write.
+    Either the row was not as expected, because the claim has ended already, or it was locked:
+    then `is_busy` is set. Safe to repeat: if the commit succeeded and only its reply was lost,
+    the second call finds nothing to write.
     """
     if not ends:
         return []
@@ -203,13 +203,13 @@ def settle(ends: list[End], expected: Expectation = _held, *, wait: bool = False
             return ends
     except HookRaised:
         if len(ends) == 1:
-            return settle(ends, expected, wait=wait)  # the end says now what to write instead
+            return settle(ends, expected, wait=wait)  # `spoil` changed what to write
     except DatabaseError as error:
         if faults.is_passing(error):
-            raise  # not the fault of any of them: repeat all of it later
+            raise  # no job is to blame: the caller repeats all of them later
         if len(ends) == 1:
             return _settle_refused(ends[0], expected, error)
-    # One of them spoiled it for all: write each by itself.
+    # One of them rolled all back: write each by itself.
     return [missed for end in ends for missed in settle([end], expected, wait=wait)]
 
 
@@ -243,7 +243,7 @@ def _is(expected: Expectation, end: End, rows: Mapping[UUID, Any]) -> bool:
 
 
 def with_facts(jobs: QuerySet[Any]) -> QuerySet[Any]:
-    """What decides about these jobs; questions of time are answered by the database's clock."""
+    """Add what a decision about a job needs. Times are compared by the database's clock."""
     facts: QuerySet[Any] = jobs.annotate(
         is_expired=Q(lease_expires_at__lt=Now()),
         is_impatient=Q(unavailable_since__lt=Now() - jobs.model.patience),
@@ -252,7 +252,7 @@ def with_facts(jobs: QuerySet[Any]) -> QuerySet[Any]:
 
 
 def write(model: type[Job], ends: list[tuple[End, Any]]) -> None:
-    """First the history, then the moves, one UPDATE for all that change alike; then the hooks."""
+    """Write the history, then the moves (one UPDATE for all that change alike), then call hooks."""
     moves = defaultdict(list)
     for end, row in ends:
         to, columns = outcomes.follow(end, row)
@@ -283,16 +283,16 @@ def _call_hook_of(end: End, to: Status) -> None:
         raise
 
 
-# An abandoned claim: processing -> queued, or failed when it happened too often
+# An abandoned claim: processing -> queued, or failed after too many interruptions
 
 
 def rescue(model: type[Job], spared: Collection[UUID] = ()) -> list[End]:
-    """Take jobs back from workers whose lease is over; returns what was rescued."""
+    """Take jobs back from workers whose lease is over; returns the ends of those claims."""
     abandoned = model.objects.expired().order_by("id")[:CHUNK]
     ends = [
         End(job, Outcome.LOST, error=LeaseLost(f"Its worker {job.locked_by} stopped beating."))
         for job in abandoned
         if job.id not in spared
     ]
-    missed = settle(ends, expected=_expired)  # another worker was quicker, or it beats again
+    missed = settle(ends, expected=_expired)  # another worker was quicker, or the owner beats again
     return [end for end in ends if end not in missed]

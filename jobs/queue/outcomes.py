@@ -1,4 +1,4 @@
-"""How a claim ended, as a value, and what follows from it for the job."""
+"""How a claim ended, as a value, and which move of the job follows."""
 
 import json
 import logging
@@ -33,7 +33,7 @@ SUCCESS: Columns = {"unavailable_since": None, "last_error": None, "error_kind":
 
 @dataclass(slots=True, eq=False)
 class End:
-    """One claim's end. `job` carries the epoch that the claim was given."""
+    """The end of one claim. `job` carries the epoch of the claim."""
 
     job: Job
     outcome: Outcome
@@ -43,7 +43,7 @@ class End:
     final: bool = False  # no further attempt, however many are left
     calls_hook: bool = True
     has_answer: bool = False  # the provider answered before it ended
-    is_busy: bool = False  # not written, because somebody had its row locked
+    is_busy: bool = False  # not written, because its row was locked
     steps: dict[str, int] = field(default_factory=dict)
 
     def as_history(self) -> tuple[str, str | None, str | None, str | None]:
@@ -55,13 +55,13 @@ class End:
         return self.outcome.value, error, traceback, json.dumps(self.steps) if self.steps else None
 
     def give_up(self, error: Exception) -> None:
-        """Name the reason for failing; once, however often the write is repeated."""
+        """Set the reason for failing; repeated writes set it only once."""
         if type(self.error) is not type(error):
             error.__cause__ = self.error
             self.error = error
 
     def spoil(self, what: str, error: BaseException) -> bool:
-        """All was rolled back because of this end: change what to write; False if it can't be."""
+        """This end rolled the transaction back: change what to write. False if it can't change."""
         if self.outcome == Outcome.SUCCEEDED:
             self.outcome, self.error = Outcome.FAILED, error
             self.wait = retries.backoff(type(self.job), self.job.attempts + 1)
@@ -74,7 +74,7 @@ class End:
 
 
 def from_error(job: Job, error: BaseException) -> End:
-    """What an error that `perform` raised makes of the claim."""
+    """The end of a claim whose `perform` raised this error."""
     match error:
         case PermanentError():
             return End(job, Outcome.FAILED, error=error, final=True)
@@ -92,12 +92,12 @@ def from_error(job: Job, error: BaseException) -> End:
 
 
 def failure(job: Job, error: BaseException, outcome: Outcome = Outcome.FAILED) -> End:
-    """The job's own fault: it is tried again later, if it has attempts left."""
+    """A fault of the job itself: the queue retries it later, if it has attempts left."""
     return End(job, outcome, error=error, wait=retries.backoff(type(job), job.attempts + 1))
 
 
 def follow(end: End, row: Any) -> tuple[Status, Columns]:
-    """What the end makes of the job, whose locked row this is."""
+    """The job's next status and columns, from its claim's end and its locked row."""
     match end.outcome:
         case Outcome.SUCCEEDED:
             return Status.SUCCEEDED, SUCCESS
@@ -124,7 +124,7 @@ def _failed(end: End, row: Any) -> tuple[Status, Columns]:
 
 
 def _unavailable(end: End, row: Any) -> tuple[Status, Columns]:
-    """The provider's faults are bounded by time, not by count; an operator's not at all."""
+    """A provider's faults are limited by time, not by count. An operator's fault has no limit."""
     columns = {"run_after": Now() + end.wait, **_said(end)}
     if isinstance(end.error, OperatorsFault):
         return Status.QUEUED, {"unavailable_since": None, **columns}

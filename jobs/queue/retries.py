@@ -1,4 +1,4 @@
-"""How long a job waits before it is tried again."""
+"""How long a job waits before the queue retries it."""
 
 import random
 from datetime import timedelta
@@ -8,14 +8,14 @@ from jobs.models import Job
 
 
 def backoff(model: type[Job], failures: int) -> timedelta:
-    """Exponential, with full jitter: jobs that failed together don't come back together."""
+    """Exponential with full jitter, so that jobs that failed together don't return together."""
     doublings = min(max(failures, 1) - 1, 32)
     longest: timedelta = min(model.backoff_base * 2**doublings, model.backoff_cap)
     return longest * random.random()
 
 
 def wait_for_provider(model: type[Job], retry_after: object) -> timedelta:
-    """What the provider asked for and a little more; without a word from it, a jittered while."""
+    """A little more than the provider asked for; if it named no time, a jittered default."""
     if retry_after is None:
         return model.backoff_cap * random.uniform(0.05, 0.1)
     wait = clock.bounded(retry_after, shortest=1.0) * random.uniform(1, 1.1)
@@ -23,5 +23,5 @@ def wait_for_provider(model: type[Job], retry_after: object) -> timedelta:
 
 
 def wait_after_loss(interruptions: int) -> timedelta:
-    """A short while, so that a poison job doesn't take worker after worker at once."""
+    """A short wait, so that a poison job doesn't kill one worker right after the other."""
     return timedelta(seconds=random.uniform(0, 2**interruptions))

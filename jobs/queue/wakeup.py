@@ -1,4 +1,4 @@
-"""Waking idle workers: best effort, for speed alone. Polling is what can be relied on."""
+"""Waking idle workers: best effort, for speed only. Polling finds every job without it."""
 
 import threading
 import time
@@ -10,8 +10,8 @@ from django.db import connection, transaction
 
 from jobs.db import sessions
 
-# NOTIFY takes a lock of the whole server at commit. A woken worker looks once more after
-# this pause, so what is not announced within it is found all the same.
+# NOTIFY takes a lock of the whole server at commit, so each process sends at most one per pause.
+# A woken worker looks again after the pause, so it also finds jobs that sent no notice.
 PAUSE = 0.02
 
 _last_notice = 0.0
@@ -36,8 +36,8 @@ def _notify() -> None:
 class Bell:
     """Wakes the thread that waits for it. A signal handler may ring it at any moment.
 
-    Not so an Event, which has a lock: a handler that interrupts its own thread while that
-    holds the lock waits for it for ever.
+    An Event would not do: it has a lock. A signal handler that interrupts the thread holding
+    that lock would wait for it for ever.
     """
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class Bell:
         self._rings.put(None)
 
     def wait(self, seconds: float) -> None:
-        """Return at the first ring, or after so long; all rings until then have been heard."""
+        """Return at the first ring or after this time, and clear all rings until then."""
         with suppress(Empty):
             self._rings.get(timeout=seconds)
             while True:
@@ -71,7 +71,7 @@ class Listener(threading.Thread):
                 self.listen()
             except Exception:
                 connection.close()
-                # Nobody waits for this: polling goes on meanwhile.
+                # No hurry: polling goes on meanwhile.
                 self.stopped.wait(1)
         connection.close()
 
@@ -79,7 +79,7 @@ class Listener(threading.Thread):
         connection.ensure_connection()
         raw = connection.connection
         raw.execute("LISTEN jobs")
-        self.wake()  # for what was announced before we listened
+        self.wake()  # for notices sent before LISTEN
         while not self.stopped.is_set():
             for _notice in raw.notifies(timeout=1, stop_after=1):
                 self.wake()

@@ -1,7 +1,7 @@
-"""Where files are kept: a folder of this machine, or a bucket of S3, R2 and their like.
+"""Where files are kept: in a folder of this machine, or in a bucket (S3, R2 and similar).
 
-A name is computed from what is stored, or from the call that it answers. So a name that is
-taken is no conflict: that file is stored already, and nothing ever overwrites it.
+A name is computed from the content, or from the call that the file answers. So a name that is
+taken is no conflict: the file is stored already, and nothing overwrites it.
 """
 
 from django.core.files.storage import storages
@@ -13,7 +13,7 @@ __all__ = ["Bucket", "Folder", "named"]
 
 
 def named(alias: str) -> Folder | Bucket:
-    """The storage that the setting STORAGES has under this name."""
+    """The storage with this name in the setting STORAGES."""
     found = storages[alias]
     assert isinstance(found, Folder | Bucket), f'STORAGES["{alias}"] is not of jobs.storage'
     return found

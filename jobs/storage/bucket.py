@@ -1,4 +1,4 @@
-"""Objects of a bucket of S3, R2 and their like."""
+"""Files as objects of a bucket (S3, R2 and similar)."""
 
 import errno
 import os
@@ -23,7 +23,7 @@ MOST_THREADS = 64
 PAUSES_IN_A_CONFLICT = (0.2, 0.5, 1.0)
 
 TAKEN = 412  # the condition of a put was not met
-CONFLICT = 409  # somebody is putting the same name at this moment
+CONFLICT = 409  # another client is putting the same name right now
 UNKNOWN_HEADER = 501
 MISSING = 404
 TRANSIENT = {408, 425, 429, "SlowDown", "RequestTimeout"}  # besides 500 and above
@@ -41,14 +41,14 @@ class Bucket(Storage):
         cache_control: str = "",
         read_seconds: float = READ_SECONDS,
     ) -> None:
-        """Addresses begin with `public_url`: "/" where a page of this site signs them."""
+        """URLs begin with `public_url`; it is "/" if a page of this site signs them."""
         self.bucket = bucket
         self.account = (endpoint_url, region, read_seconds)
         self.base_url = public_url.rstrip("/") + "/" if public_url else None
         self.headers = {"CacheControl": cache_control} if cache_control else {}
 
     def put(self, name: str, content: bytes) -> None:
-        """Store it, unless the name is taken. After an error it may be stored: put it again."""
+        """Store it, unless the name is taken. After an error it may be stored: call put again."""
         for pause in PAUSES_IN_A_CONFLICT:
             status = self._put(name, content, {TAKEN, CONFLICT, UNKNOWN_HEADER}, IfNoneMatch="*")
             if status == UNKNOWN_HEADER:
@@ -61,7 +61,7 @@ class Bucket(Storage):
         raise StorageUnavailable(reason=f"{self._place(name)}: others are storing it all the time.")
 
     def read(self, name: str) -> bytes:
-        """All of an object; FileNotFoundError if there is none."""
+        """The whole object; FileNotFoundError if there is none."""
         answer = self._ask("get_object", name, {MISSING})
         if status_of(answer) == MISSING:
             raise FileNotFoundError(errno.ENOENT, f"not in the bucket {self.bucket}", name)
@@ -72,13 +72,13 @@ class Bucket(Storage):
         return status_of(self._ask("head_object", name, {MISSING})) != MISSING
 
     def url(self, name: str | None) -> str:
-        """The address that never expires."""
+        """The URL that never expires."""
         if self.base_url is None or name is None:
             raise ValueError(f"The files of the bucket {self.bucket} have no public address.")
         return self.base_url + checked(name)
 
     def signed_url(self, name: str, seconds: int) -> str:
-        """An address for whoever is given it, for so long. Nothing is asked of the bucket."""
+        """A URL that opens the file without login for this time. Made without a request."""
         place = {"Bucket": self.bucket, "Key": checked(name)}
         with self._explained(name):
             client = client_for(*self.account)
@@ -93,7 +93,7 @@ class Bucket(Storage):
     def _ask(
         self, operation: str, name: str, fine: Container[int], **options: Any
     ) -> dict[str, Any]:
-        """Ask once. A refusal with a status that is `fine` is an answer, any other an error."""
+        """Send one request. A refusal with a status in `fine` is returned, any other raises."""
         from botocore.exceptions import ClientError
 
         place = {"Bucket": self.bucket, "Key": checked(name)}
@@ -107,14 +107,14 @@ class Bucket(Storage):
                 raise
             if "Body" in answer:
                 answer["Body"] = answer["Body"].read()
-        if "ETag" not in answer:  # a web site says 200 to much, and has stored nothing
+        if "ETag" not in answer:  # an ordinary web site may answer 200 without storing anything
             reason = f"{self._place(name)}: S3_ENDPOINT_URL does not answer like a storage."
             raise StorageRefused(reason=reason)
         return answer
 
     @contextmanager
     def _explained(self, name: str) -> Iterator[None]:
-        """Turn boto's errors into ours. They are named, not quoted: no secret gets into a text."""
+        """Turn boto's errors into ours. Only their class is named: their text may hold secrets."""
         from botocore.exceptions import (
             BotoCoreError,
             ClientError,
@@ -131,7 +131,7 @@ class Bucket(Storage):
             why = f"{self._place(name)}: {type(error).__name__}."
             reason = f"{why} Look whether the storage can be reached from here."
             raise StorageUnavailable(reason=reason) from error
-        except (BotoCoreError, ValueError) as error:  # what boto says before it sends anything
+        except (BotoCoreError, ValueError) as error:  # boto raises these before it sends anything
             why = f"{self._place(name)}: {type(error).__name__}."
             reason = f"{why} Check the settings S3_ and AWS_ (docs/storage.md)."
             raise StorageRefused(reason=reason) from error
@@ -149,7 +149,7 @@ def code_of(answer: Any) -> str:
 
 
 def explain(place: str, answer: Any) -> ProviderUnavailable:
-    """Who must act: nobody, if the storage is only busy; else whoever set it up."""
+    """StorageUnavailable if the storage is only busy; StorageRefused if its setup is wrong."""
     status, code = status_of(answer), code_of(answer)
     why = f"{place}: the storage says {status} {code}."
     if {status, code} & TRANSIENT or (status >= 500 and status != UNKNOWN_HEADER):
@@ -162,14 +162,14 @@ def explain(place: str, answer: Any) -> ProviderUnavailable:
     return StorageRefused(reason=f"{why} Check S3_ENDPOINT_URL and AWS_REGION.")
 
 
-# One client for each account and process: making one is slow, and threads can share it.
+# One client per account and process: creating one is slow, and threads can share it.
 
 clients: dict[tuple[object, ...], Any] = {}
 making = threading.Lock()
 
 
 def client_for(endpoint_url: str, region: str, read_seconds: float) -> Any:
-    # By process: a fork must not speak into its parent's connections.
+    # Per process: a fork must not use its parent's connections.
     key = (os.getpid(), endpoint_url, region, read_seconds)
     with making:
         if key not in clients:
@@ -178,7 +178,7 @@ def client_for(endpoint_url: str, region: str, read_seconds: float) -> Any:
 
 
 def renew_lock() -> None:
-    """In a fork nobody is left to release a lock that another thread of its parent held."""
+    """Replace the lock in a fork: a thread of the parent that held it does not exist there."""
     global making
     making = threading.Lock()
 
@@ -187,21 +187,21 @@ os.register_at_fork(after_in_child=renew_lock)
 
 
 def new_client(endpoint_url: str, region: str, read_seconds: float) -> Any:
-    """Credentials come from where boto looks: the environment, a profile, the machine's role."""
-    import boto3  # half a second that most processes don't need to wait
+    """boto finds the credentials: in the environment, a profile or the machine's role."""
+    import boto3  # takes half a second, and most processes don't need it
     from botocore.config import Config
 
     config = Config(
         signature_version="s3v4",
-        # "virtual" names the region in signed addresses too; other services know only "path".
+        # "virtual" puts the region into signed URLs too; other services know only "path".
         s3={"addressing_style": "path" if endpoint_url else "virtual"},
         # R2 refuses the checksums that boto adds by itself.
         request_checksum_calculation="when_required",
         response_checksum_validation="when_required",
         connect_timeout=CONNECT_SECONDS,
         read_timeout=read_seconds,
-        # Once more, for a connection that was dropped while idle: such a thing should not pause
-        # a provider. All else is left to the queue.
+        # One retry, for a connection dropped while idle: that should not pause a provider.
+        # All other retries are left to the queue.
         retries={"mode": "standard", "total_max_attempts": 2},
         max_pool_connections=MOST_THREADS,
     )

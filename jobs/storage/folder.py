@@ -1,4 +1,4 @@
-"""Files of this machine, or of a disk that all servers share."""
+"""Files on this machine, or on a disk that all servers share."""
 
 import errno
 import os
@@ -14,7 +14,7 @@ NOT_PERMITTED = {errno.EACCES, errno.EPERM, errno.EROFS}
 
 
 class Folder(FileSystemStorage):
-    """Files of this machine. What has a name is complete, whoever was killed while writing it."""
+    """Files on this machine. A file gets its name only when it is complete."""
 
     def put(self, name: str, content: bytes) -> None:
         """Store it, unless the name is taken. On return it survives a power cut."""
@@ -27,7 +27,7 @@ class Folder(FileSystemStorage):
             raise self._explain(f"{name} could not be stored", error) from error
 
     def read(self, name: str) -> bytes:
-        """All of a file; FileNotFoundError if there is none."""
+        """The whole file; FileNotFoundError if there is none."""
         path = Path(self.path(checked(name)))
         try:
             return path.read_bytes()
@@ -38,7 +38,7 @@ class Folder(FileSystemStorage):
 
     def _write(self, path: Path, content: bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Beside its goal, to be on the same file system.
+        # In the same folder, so that it is on the same file system.
         descriptor, part = tempfile.mkstemp(".part", ".", path.parent)
         try:
             with open(descriptor, "wb") as file:
@@ -52,7 +52,7 @@ class Folder(FileSystemStorage):
             Path(part).unlink(missing_ok=True)
 
     def _sync(self, folder: Path) -> None:
-        """Make new names durable, those of new folders too."""
+        """Make new names durable, also those of new folders."""
         root = Path(self.location)
         for changed in (folder, *folder.parents):
             descriptor = os.open(changed, os.O_RDONLY)
@@ -71,10 +71,10 @@ class Folder(FileSystemStorage):
 
 
 def give_name(part: str, path: Path) -> None:
-    """Let a complete file appear, unless somebody was quicker."""
+    """Give a complete file its name, unless another process was quicker."""
     try:
         os.link(part, path)
     except FileExistsError:
         pass
     except OSError:  # a file system without links
-        os.replace(part, path)  # if somebody was quicker, the same by the same
+        os.replace(part, path)  # if another process was quicker, the content is the same

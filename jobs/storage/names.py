@@ -1,10 +1,10 @@
-"""What the name of a stored file may look like."""
+"""Which names stored files may have."""
 
 import re
 
 from django.core.exceptions import SuspiciousFileOperation
 
-# No part begins with a dot: neither "..", nor a file that is still being written.
+# No part begins with a dot: that excludes ".." and files that are still being written.
 NAME = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)*", re.ASCII)
 
 

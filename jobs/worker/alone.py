@@ -1,4 +1,4 @@
-"""Suspects, which run alone: what two workers did not survive takes no neighbours along."""
+"""Suspects run alone: a job that lost two workers must not take other jobs with it."""
 
 from django.db import IntegrityError
 
@@ -9,14 +9,14 @@ Model = type[Job]
 
 
 class Reservation:
-    """Which kind of suspect this worker empties itself for; one worker of the fleet does."""
+    """The kind of suspect for which this worker stops claiming; one worker of the fleet does."""
 
     def __init__(self, worker: str) -> None:
         self.worker = worker
         self.model: Model | None = None
 
     def choose(self, suspects: list[Model], is_idle: bool) -> list[Model]:
-        """The suspects that this worker should run: any while it is idle, else one it reserved."""
+        """The suspects for this worker: any if it is idle, else the kind that it reserved."""
         if self.model not in suspects:
             self.give_up()
         if is_idle:

@@ -17,8 +17,8 @@ from jobs.worker import logs
 class Crew:
     """Up to `size` threads, started when they are needed.
 
-    A run that was given up keeps its thread until it returns, and another thread takes its
-    place. As daemons, such threads do not keep the process from ending.
+    A run that was given up keeps its thread until it returns; a new thread takes its place.
+    They are daemon threads, so they do not keep the process from ending.
     """
 
     def __init__(self, size: int, worker: str, wake: Callable[[], None]) -> None:
@@ -26,14 +26,14 @@ class Crew:
         self.worker = worker
         self.wake = wake
         self.hung: set[Run] = set()  # past their deadline
-        self.abandoned: set[Run] = set()  # the job was taken from us: they may be quite well
+        self.abandoned: set[Run] = set()  # the worker lost the job; the run itself may be fine
         self._threads = 0
         self._todo: SimpleQueue[Run] = SimpleQueue()
         self._ended: deque[tuple[Run, End]] = deque()
 
     @property
     def is_paying(self) -> bool:
-        """Whether a run that was given up waits for an answer that costs money."""
+        """Whether a run that was given up still waits for a paid answer."""
         return any(run.is_paying for run in (*self.hung, *self.abandoned))
 
     def hand_over(self, run: Run) -> None:
@@ -46,10 +46,10 @@ class Crew:
         return [self._ended.popleft() for _ in range(len(self._ended))]
 
     def give_up(self, run: Run, among: set[Run]) -> None:
-        """Let another thread take the place of this run's."""
+        """Start a new thread in place of this run's."""
         self._add_thread()
         among.add(run)
-        if run.has_returned:  # in this very moment
+        if run.has_returned:  # just now
             among.discard(run)
 
     def _add_thread(self) -> None:
@@ -59,7 +59,7 @@ class Crew:
         while True:
             run = self._todo.get()
             if not run.begin_once():
-                continue  # taken back meanwhile
+                continue  # the loop released it meanwhile
             end = perform(run, self.worker)
             run.has_returned = True
             if not run.end_once():
@@ -86,7 +86,7 @@ def perform(run: Run, worker: str) -> End:
 
 
 def _blame(error: BaseException) -> BaseException:
-    """A database that went away, or kept it waiting, is not the job's fault."""
+    """A lost database or a lock that was not freed is not the job's fault."""
     if faults.is_conflict(error) or faults.is_servers(error):
         reason = f"The database can't be used: {text.message(error)}"
         return ProviderUnavailable(retry_after=2, reason=reason)

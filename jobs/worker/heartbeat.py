@@ -1,4 +1,4 @@
-"""Keeping what this worker holds: the beat that extends its leases, and the watchdog."""
+"""The beat that extends this worker's leases, and the watchdog."""
 
 import logging
 import os
@@ -28,18 +28,18 @@ class Watchdog(threading.Thread):
     """Ends the process when a database call blocks for a whole lease.
 
     A black-holed connection stays blocked past every timeout of the driver and the server.
-    Only somebody inside who does not wait for the database can end it.
+    Only a thread that does not wait for the database can end the process then.
     """
 
     def __init__(self, limit: float) -> None:
         super().__init__(name="watchdog", daemon=True)
         self.limit = limit
-        self.awake = 0.0  # seconds; a process that was frozen has not waited for an answer
+        self.awake = 0.0  # seconds; the time in which the process was frozen does not count
         self.busy_since: dict[str, float] = {}
 
     @contextmanager
     def watch(self, what: str) -> Iterator[None]:
-        """Expect an answer of the database at least once per lease while this lasts."""
+        """While this lasts, the database must answer at least once per lease."""
 
         def note_answer(execute: Callable[..., Any], *query: Any) -> Any:
             result = execute(*query)
@@ -64,7 +64,7 @@ class Watchdog(threading.Thread):
 
 
 def end_process(reason: str) -> None:
-    """End at once. The log may be what blocks, so it is told but not waited for."""
+    """End the process at once. The log itself may block, so it gets one second."""
     teller = threading.Thread(target=log.critical, args=[reason], daemon=True)
     teller.start()
     teller.join(timeout=1)
@@ -101,13 +101,13 @@ class Heartbeat(threading.Thread):
         interval = self.lease.total_seconds() / 4
         due_at = time.monotonic()
         while not self.stopped.wait(max(0.0, due_at - time.monotonic())):
-            # At a fixed rate; beats missed while the process was frozen are not made up for.
+            # At a fixed rate. Beats missed while the process was frozen are not repeated.
             due_at = max(due_at + interval, time.monotonic())
             try:
                 with self.watchdog.watch("Beating"):
                     self.beat()
             except Exception as error:
-                # A database fault, most likely; but whatever it is, the beat must go on.
+                # Most likely a database fault. Whatever it is, the beat must go on.
                 level = logging.DEBUG if isinstance(error, Error) else logging.ERROR
                 log.log(level, "No beat: %s", text.message(error), exc_info=error)
                 connection.close()
@@ -121,7 +121,7 @@ class Heartbeat(threading.Thread):
         connection.close()
 
     def beat(self) -> None:
-        """Each model by itself, those that failed last: one locked table costs no other lease."""
+        """Beat each model by itself, failing ones last: a locked table costs no other lease."""
         held: dict[type[Job], list[Run]] = defaultdict(list)
         for run in self.runs():
             held[type(run.job)].append(run)
@@ -147,7 +147,7 @@ class Heartbeat(threading.Thread):
                 run.lose("The claim is gone: canceled, or taken over after a pause.")
 
     def describe(self, running: int) -> None:
-        """Say how this worker is, and forget those that have been silent for long."""
+        """Update this worker's row, and delete the rows of workers that stopped beating."""
         facts = {
             "last_beat_at": Now(),
             "lease_expires_at": Now() + self.lease,
@@ -163,9 +163,9 @@ class Heartbeat(threading.Thread):
             Worker.objects.silent_for(self.lease).delete()
 
     def stop(self) -> None:
-        """Stop beating and take this worker off the list; what it held has been settled."""
+        """Stop beating and delete this worker's row."""
         self.stopped.set()
         self.join(timeout=5)
-        # Without a database the row stays, and goes away by itself.
+        # If the database is down, the row stays and another worker deletes it later.
         with self.watchdog.watch("The last word"), suppress(Error):
             Worker.objects.filter(name=self.worker).delete()

@@ -1,4 +1,4 @@
-"""What this worker holds, from the claim until it is settled."""
+"""The jobs that this worker holds, from the claim until they are settled."""
 
 import logging
 import math
@@ -23,8 +23,8 @@ from jobs.worker.stopping import Stopping
 
 log = logging.getLogger(__name__)
 
-LONGEST_PAUSE = 5.0  # seconds between tries to settle what is locked
-OVERSLEPT = 2.0  # seconds after which a job claimed ahead and not begun is given back
+LONGEST_PAUSE = 5.0  # seconds between tries to settle a locked job
+OVERSLEPT = 2.0  # seconds after which a job claimed ahead and not started is released
 
 
 class Held:
@@ -32,9 +32,9 @@ class Held:
         self.crew = crew
         self.worker = worker
         self.runs: dict[UUID, Run] = {}  # claimed and not ended
-        self.counts: Counter[type[Job]] = Counter()  # how many of them are of which model
-        self.ended: dict[type[Job], list[Ended]] = defaultdict(list)  # and not settled
-        self.alone: Run | None = None  # a suspect, which takes no neighbours along
+        self.counts: Counter[type[Job]] = Counter()  # of `runs`, per model
+        self.ended: dict[type[Job], list[Ended]] = defaultdict(list)  # not settled yet
+        self.alone: Run | None = None  # a suspect, beside which no job runs
 
     def __bool__(self) -> bool:
         return bool(self.runs or self.ended)
@@ -44,8 +44,8 @@ class Held:
         return self.alone in self.runs.values()
 
     def to_beat(self) -> list[Run]:
-        """Whose leases must be kept: what runs, and results that could not be settled at once."""
-        # Copied first: this is asked by the heartbeat's thread.
+        """Runs whose leases must be extended: open ones, and ended ones after a failed settle."""
+        # Copied first: the heartbeat's thread calls this.
         unsettled = [each for ended in list(self.ended.values()) for each in list(ended)]
         return [*self.runs.values(), *(each.run for each in unsettled if each.tries)]
 
@@ -63,16 +63,16 @@ class Held:
             self.crew.hand_over(run)
 
     def abandon(self, run: Run) -> None:
-        """The job was taken from us and is now ours again: the old run must not go on."""
+        """The worker lost this job and claimed it again: the old run must not go on."""
         self.counts[type(run.job)] -= 1
         run.lose("The job was claimed anew.")
         if not run.begin_once() and run.end_once():
             self.crew.give_up(run, self.crew.abandoned)
 
-    # Ended: by itself, or because we give it up
+    # Ended: by itself, or because the worker gives up
 
     def collect(self) -> list[Run]:
-        """What has returned since the last time."""
+        """Take the runs that returned since the last turn."""
         ended = self.crew.take_ended()
         for run, end in ended:
             self.end(run, end)
@@ -87,7 +87,7 @@ class Held:
                 self.end(run, outcomes.failure(run.job, error, Outcome.TIMED_OUT))
 
     def give_back_overslept(self) -> list[Run]:
-        """Claimed ahead of jobs that turned out slow: other workers may have a free slot."""
+        """Release jobs that wait behind slow ones: another worker may have a free slot."""
         since = time.monotonic() - OVERSLEPT
         late = [run for run in self.runs.values() if run.claimed_at < since and run.begin_once()]
         for run in late:
@@ -95,17 +95,17 @@ class Held:
         return late
 
     def give_back(self, stopping: Stopping) -> None:
-        """Release what has not begun; when the time is up, also what has."""
+        """Release the jobs that have not started; when the time is up, the running ones too."""
         reason = "The worker is stopping."
         for run in list(self.runs.values()):
             run.stop(reason)
-            # What is being paid for is waited for, unless we must hurry.
+            # A run with an open paid call may finish, unless the stop is urgent.
             may_end = stopping.is_time_up and (stopping.is_urgent or not run.is_paying)
             if run.begin_once() or (may_end and run.end_once()):
                 self.end(run, release(run, reason))
 
     def end(self, run: Run, end: End) -> None:
-        """From now on it waits to be settled."""
+        """Move a run from `runs` to `ended`, where it waits to be settled."""
         end.steps, end.has_answer = run.steps, run.has_answer
         self.ended[type(run.job)].append(Ended(run, end))
         if self.runs.get(run.job.id) is run:
@@ -115,7 +115,7 @@ class Held:
     # Settled
 
     def settle(self) -> None:
-        """Write how the ended ones ended. What is locked is left for a later turn."""
+        """Write the ends of ended runs. Locked ones are left for a later turn."""
         for model in list(self.ended):
             now = time.monotonic()
             ready = [each for each in self.ended[model] if each.not_before <= now]
@@ -147,7 +147,7 @@ class Held:
 
 @dataclass(eq=False)
 class Ended:
-    """A run that has ended, and how, until that is written."""
+    """A run and its end, until the end is written."""
 
     run: Run
     end: End
@@ -156,7 +156,7 @@ class Ended:
     not_before: float = -math.inf  # monotonic
 
     def put_off(self) -> None:
-        """Its row, or what its hook needs, is locked: try again after a growing pause."""
+        """Its row, or a row that its hook needs, is locked: try again after a growing pause."""
         self.pause = min(2 * self.pause, LONGEST_PAUSE)
         self.not_before = time.monotonic() + self.pause
 

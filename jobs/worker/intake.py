@@ -1,4 +1,4 @@
-"""What this worker claims next, and how much of it. Plain policy: it asks no database."""
+"""Which jobs this worker claims next, and how many. Pure policy, without the database."""
 
 import math
 import time
@@ -7,25 +7,25 @@ from collections.abc import Iterator, Sequence
 
 from jobs.models import Job
 
-AHEAD = 0.1  # seconds of quick jobs that are held beyond the slots
+AHEAD = 0.1  # seconds of work with quick jobs, claimed beyond the slots
 QUICK = 0.5  # seconds; slower jobs keep their slot
-ASIDE = 5.0  # seconds for which a model is left alone whose table is locked
+ASIDE = 5.0  # seconds for which a model with a locked table is skipped
 
 Model = type[Job]
 
 
 class Intake:
-    """Which models have jobs for us, how fast these are, and whether one must run alone."""
+    """Which models have jobs for this worker, how long they take, and which must run alone."""
 
     def __init__(self, models: Sequence[Model], slots: int, batch: int) -> None:
         self.models = deque(models)
         self.slots = slots
         self.batch = batch
         self.hungry = set(models)  # may have due jobs
-        self.suspects: list[Model] = []  # have a job that must run alone, here
-        self.out_of_tokens: list[Model] = []  # have due jobs, which may start in a while
-        self.pace: dict[Model, float] = {}  # seconds that a job took lately
-        self.aside: dict[Model, float] = {}  # until when (monotonic) they are left alone
+        self.suspects: list[Model] = []  # have a job that must run alone, on this worker
+        self.out_of_tokens: list[Model] = []  # have due jobs that wait for a token
+        self.pace: dict[Model, float] = {}  # seconds per job, lately
+        self.aside: dict[Model, float] = {}  # skipped until this moment (monotonic)
 
     @property
     def is_fed(self) -> bool:
@@ -38,12 +38,12 @@ class Intake:
     # One table under a lock must not stop the others.
 
     def put_aside(self, model: Model) -> None:
-        """Leave a model alone for a while: its table is locked."""
+        """Skip a model for a while: its table is locked."""
         self.aside[model] = time.monotonic() + ASIDE
         self.hungry.discard(model)
 
     def within_reach(self) -> list[Model]:
-        """The models whose tables can be asked."""
+        """The models that are not skipped."""
         now = time.monotonic()
         self.aside = {model: until for model, until in self.aside.items() if until > now}
         return [model for model in self.models if model not in self.aside]
@@ -51,9 +51,9 @@ class Intake:
     # How much to claim
 
     def share_out(self, held: Counter[Model]) -> Iterator[tuple[Model, int]]:
-        """Each model that may have due jobs, in turn, with how many to claim of it.
+        """Each model that may have due jobs, in turn, and how many of its jobs to claim.
 
-        Each gets its share of the room, the last what the others left.
+        Each model gets its share of the room; the last one gets the rest.
         """
         self.models.rotate(1)
         hungry = [model for model in self.models if model in self.hungry]
@@ -68,9 +68,9 @@ class Intake:
     def room(self, model: Model, held: Counter[Model]) -> int:
         """How many jobs of this model to claim now.
 
-        Slots that slow jobs hold are taken. In the others quick jobs come and go: a model gets
-        its fair share of them, and of quick jobs what the slots will get through in the next
-        moment, so that no slot waits for a claim; but never a few at a time of those.
+        Slots held by slow jobs are taken. A model gets its fair share of the others. A model of
+        quick jobs also gets what those slots will finish in the next moment, so that no slot
+        waits for a claim. Quick jobs are not claimed a few at a time: that costs a query each.
         """
         slots = self.slots - sum(number for each, number in held.items() if self.is_slow(each))
         free = self.slots - held.total()
@@ -81,6 +81,6 @@ class Intake:
         return max(share, free + ahead if free + ahead >= ahead / 2 else 0)
 
     def is_slow(self, model: Model) -> bool:
-        """Whether its jobs may keep a slot for long: paid ones, and those not known as quick."""
+        """Whether its jobs may keep a slot for long: paid jobs, and jobs not known to be quick."""
         is_quick = self.pace.get(model, math.inf) < QUICK
         return not is_quick or model.provider_name() is not None

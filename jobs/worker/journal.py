@@ -13,7 +13,7 @@ LOUD = (Outcome.FAILED, Outcome.TIMED_OUT, Outcome.LOST)
 
 
 def report(end: End, worker: str, *, missed: bool = False) -> None:
-    """Say how a claim ended; `missed`: the write found the claim gone."""
+    """Log how a claim ended. `missed`: the write found the claim gone."""
     loud = end.outcome in LOUD
     level = logging.WARNING if missed or loud else logging.INFO
     if not log.isEnabledFor(level):
@@ -27,8 +27,8 @@ def report(end: End, worker: str, *, missed: bool = False) -> None:
 
 
 def has_recorded(end: End, worker: str) -> bool:
-    """Whether it was our own write that ended the claim, and only its reply was lost."""
-    # A rescuer records the claim under our name too, but not with our outcome.
+    """Whether this worker's own write ended the claim, and only the reply was lost."""
+    # A rescue records the claim under this worker's name too, but with another outcome.
     return Attempt.objects.filter(
         job_id=end.job.pk, epoch=end.job.epoch, worker=worker, outcome=end.outcome
     ).exists()

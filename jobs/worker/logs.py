@@ -1,6 +1,6 @@
 """One line per event: readable on a terminal, JSON with LOG_FORMAT=json.
 
-Every line written within `about(job, worker)` says which run it belongs to.
+Every line written within `about(job, worker)` names its job and worker.
 """
 
 import json
@@ -16,7 +16,7 @@ _subject: ContextVar[tuple["Job", str] | None] = ContextVar("subject", default=N
 
 
 class about:  # reads as a word in a with statement
-    """Within it, every line says that it is about this job, held by this worker."""
+    """Add this job and this worker to every line logged inside."""
 
     def __init__(self, job: "Job", worker: str) -> None:
         self.subject = (job, worker)
@@ -47,7 +47,7 @@ class TextFormatter(logging.Formatter):
         super().__init__("%(asctime)s %(levelname)-7s %(message)s", "%H:%M:%S")
 
     def formatMessage(self, record: logging.LogRecord) -> str:
-        # One event, one line: a newline in somebody's error text starts no line of its own.
+        # One event, one line: a newline in an error text must not start a new line.
         line = super().formatMessage(record).replace("\n", "\\n")
         facts = " ".join(f"{name}={value}" for name, value in _facts().items())
         return f"{line}  {facts}" if facts else line

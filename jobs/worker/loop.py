@@ -33,10 +33,10 @@ log = logging.getLogger(__name__)
 
 
 class Loop:
-    """One process's share of the work.
+    """The main thread of a worker process.
 
-    This thread alone claims and settles. Others perform (crew), beat (heartbeat), listen
-    (wakeup) and watch (watchdog); they leave word here and ring the bell.
+    Only this thread claims and settles. Other threads perform (crew), beat (heartbeat), listen
+    (wakeup) and watch (watchdog); they set a field here and ring the bell.
     """
 
     def __init__(self, job_models: Sequence[type[Job]], options: Options) -> None:
@@ -50,12 +50,12 @@ class Loop:
         self.stopping = Stopping(_grace(job_models, options))
         self.outage = Outage()
         lease = options.lease.total_seconds()
-        # Hung threads may keep their connections of the pool; the others need some.
+        # A hung thread may keep a connection of the pool. The other threads need some too.
         self.most_hung = max(2, min(options.slots, sessions.POOL_SIZE))
-        # After an outage living workers beat first, then the dead ones' jobs are rescued.
+        # Seconds without rescues after an outage: live workers need time to renew their leases.
         self.mercy = min(3.0, lease / 3)
         self.look_at = self.retry_at = -math.inf
-        self.looked = False  # since something was last done
+        self.looked = False  # whether it looked since it last did something
         self.announced = False
 
         self.watchdog = Watchdog(lease)
@@ -70,7 +70,7 @@ class Loop:
         self.listener = wakeup.Listener(self.hear)
 
     def run(self, *, drain: bool = False) -> int:
-        """Work until stopped, or with `drain` until nothing is due; returns the exit code."""
+        """Work until stopped, or with `drain` until no job is due; returns the exit code."""
         lease = self.options.lease
         log.info("%s started: %d slots, lease %s", self.name, self.options.slots, lease)
         for thread in (self.watchdog, self.heartbeat, self.listener):
@@ -88,7 +88,7 @@ class Loop:
 
     def turn(self) -> None:
         self.bell.wait(max(0.0, self.next_moment() - time.monotonic()))
-        # All of the turn: a log that can't be written would hold the jobs as well.
+        # The whole turn is watched: a log that can't be written would block the jobs too.
         with self.watchdog.watch("Claiming and settling"):
             self.collect()
             if time.monotonic() >= self.retry_at:
@@ -107,7 +107,7 @@ class Loop:
             self.retry_at = self.outage.note(error)
 
     def next_moment(self) -> float:
-        """When there is something to do, unless a ring wakes us before."""
+        """The moment (monotonic) of the next turn; a ring wakes the thread earlier."""
         if self.outage.since is not None:
             return self.retry_at
         if self.stopping:
@@ -118,10 +118,10 @@ class Loop:
         deadline = min((run.deadline for run in self.held.runs.values()), default=math.inf)
         return min(self.look_at, deadline)
 
-    # What other threads and signals tell us
+    # Called by other threads and by signals
 
     def stop(self, *_: object) -> None:
-        """Once: finish what runs. Twice: give it back now. Called by signals."""
+        """First call: finish what runs. Second call: release it now. Called by signals."""
         self.stopping.signals += 1
         self.bell.ring()
 
@@ -131,11 +131,11 @@ class Loop:
         self.bell.ring()
 
     def come_back(self) -> None:
-        """A beat succeeded after an outage: settle what is held, before others rescue it."""
+        """A beat succeeded after an outage: settle before other workers rescue the jobs."""
         self.retry_at = -math.inf
         self.bell.ring()
 
-    # collect: what has ended since the last turn, by itself or because we give it up
+    # collect: runs that ended since the last turn, by themselves or because the worker gives up
 
     def collect(self) -> None:
         for run in self.held.collect():
@@ -151,7 +151,7 @@ class Loop:
         if self.stopping:
             self.give_back()
         if self.held.ended:
-            self.looked = False  # a job that waited for their tokens may start now
+            self.looked = False  # a job that waited for a token may start now
 
     def give_back(self) -> None:
         if not self.heartbeat.draining:
@@ -160,13 +160,13 @@ class Loop:
         self.stopping.begin()
         self.held.give_back(self.stopping)
 
-    # look: what is there to do?
+    # look: find out what there is to do
 
     def look(self) -> None:
-        """One query for all models: due jobs, suspects, and what dead workers left behind."""
+        """One query for all models: due jobs, suspects, and jobs of dead workers."""
         now = time.monotonic()
         if self.announced:
-            # Look again a little later, for what was committed but not announced by itself.
+            # Look again a little later: a job committed right after a notice sends no notice.
             self.announced = False
             self.intake.hungry.update(self.intake.models)
             self.look_at = min(self.look_at, now + 1.5 * wakeup.PAUSE)
@@ -203,7 +203,7 @@ class Loop:
             journal.report(end, self.name)
 
     def unless_locked(self, model: type[Job], move: Callable[[type[Job]], None]) -> None:
-        """Make a move of one model; if its table is locked, the others go on."""
+        """Make a move of one model. If its table is locked, skip it: the other models go on."""
         try:
             move(model)
         except Error as error:
@@ -227,9 +227,10 @@ class Loop:
             self.intake.hungry.discard(model)
 
     def may_claim(self) -> bool:
-        """Not beside a suspect: what two workers did not survive takes no neighbours along.
+        """Whether other jobs may be claimed now: not while a suspect runs, nor while one waits.
 
-        Nor while one waits for us to have nothing else, or it would wait for ever.
+        A suspect may kill this worker and interrupt every job beside it. A waiting suspect
+        starts when this worker is empty; with new claims that moment would never come.
         """
         return not self.intake.suspects and not self.held.is_alone
 
@@ -241,15 +242,15 @@ class Loop:
             self.looked = False
         return len(jobs)
 
-    # done?
+    # done
 
     def is_done(self, drain: bool) -> bool:
         if self.held:
-            # Without a database we wait for it; when we should stop, for one lease.
+            # Wait for a lost database; a stopping worker waits for at most one lease.
             give_up_at = self.stopping.stop_at + self.options.lease.total_seconds()
             return self.outage.since is not None and time.monotonic() > give_up_at
         if self.crew.is_paying and not self.stopping.is_urgent:
-            return False  # its answer is paid for, whoever has the job by now
+            return False  # the answer is paid for, even if another worker has the job by now
         if self.stopping:
             return True
         if drain and not self.looked:
@@ -258,7 +259,7 @@ class Loop:
 
 
 def _patience(lease: timedelta) -> Patience:
-    """Short with locks: whatever waits for one, waits here, with all that is held."""
+    """Short for locks: while this thread waits for a lock, it settles no job."""
     return Patience(
         locks=min(timedelta(seconds=1), lease / 4), statements=min(timedelta(seconds=10), lease / 2)
     )

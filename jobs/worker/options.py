@@ -1,4 +1,4 @@
-"""How a worker works, as its operator chose."""
+"""The options of a worker, chosen by its operator."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -10,4 +10,4 @@ class Options:
     batch: int = 500  # most jobs per claim
     poll: float = 1.0  # seconds between looks
     lease: timedelta = timedelta(seconds=60)
-    grace: timedelta | None = None  # for what runs when it stops; None: the longest timeout + 5 s
+    grace: timedelta | None = None  # for running jobs on stop; None: the longest timeout + 5 s

@@ -1,4 +1,4 @@
-"""A database that can't be used: tried again after growing waits, and told once."""
+"""A database outage: the worker tries again after growing waits, and logs it once."""
 
 import logging
 import math
@@ -9,7 +9,7 @@ log = logging.getLogger(__name__)
 
 
 class Outage:
-    """Says once that the database can't be used, and once that it can again."""
+    """Logs once that the database can't be used, and once that it is back."""
 
     def __init__(self) -> None:
         self.since: float | None = None
@@ -17,14 +17,14 @@ class Outage:
         self.faults = 0
 
     def note(self, error: Exception) -> float:
-        """Another fault; returns the moment (monotonic) to try again."""
+        """Count a fault; returns the moment (monotonic) of the next try."""
         now = time.monotonic()
         if self.since is None:
             self.since = now
         self.faults += 1
-        if self.faults == 2:  # one may be a connection that had grown old
+        if self.faults == 2:  # a single fault may be a stale connection
             log.warning("The database can't be used: %s. Trying again until it can.", error)
-        # The first time at once; then after a growing, jittered while.
+        # The first retry comes at once, later ones after growing, jittered waits.
         wait = 0.0 if self.faults == 1 else min(5.0, 0.05 * 2.0**self.faults)
         return now + wait * random.uniform(0.5, 1)
 

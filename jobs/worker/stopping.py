@@ -1,21 +1,21 @@
-"""How a worker stops: why, until when it waits, and with which exit code."""
+"""How a worker stops: why, how long it waits, and with which exit code."""
 
 import math
 import time
 
 
 class Stopping:
-    """One signal: finish what runs. Two signals: give it back now.
+    """One signal: finish what runs. Two signals: release it now.
 
-    Only signals count as signals. A person who asked in the console, or threads that hang,
-    are a reason to stop, but no reason to hurry.
+    Only signals count as signals. A request in the console, or hung threads, are a reason
+    to stop, but no reason to hurry.
     """
 
     def __init__(self, grace: float) -> None:
         self.grace = grace
         self.signals = 0
         self.has_reason = False  # other than a signal
-        self.stop_at = math.inf  # monotonic; when what runs has had its time
+        self.stop_at = math.inf  # monotonic; the end of the grace period
         self.exit_code = 0
 
     def __bool__(self) -> bool:
@@ -30,7 +30,7 @@ class Stopping:
         return time.monotonic() >= self.stop_at
 
     def begin(self) -> None:
-        """Start the time that what runs is given; an urgent request ends it."""
+        """Start the grace period of running jobs; a second signal ends it."""
         if self.stop_at == math.inf:
             self.stop_at = time.monotonic() + self.grace
         if self.is_urgent:

@@ -1,4 +1,4 @@
-"""What is there to do? One query for all kinds of job, asked by every worker at every poll."""
+"""What there is to do: one query for all kinds of job, sent by every worker at every poll."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -14,13 +14,13 @@ Model = type[Job]
 
 @dataclass
 class Found:
-    """The models with jobs that are due, must run alone, or were left behind."""
+    """The models with jobs that are due, must run alone, or lost their worker."""
 
     due: list[Model] = field(default_factory=list)
     suspect: list[Model] = field(default_factory=list)
     expired: list[Model] = field(default_factory=list)
-    locked: list[Model] = field(default_factory=list)  # could not be asked
-    should_stop: bool = False  # a person has asked this worker to
+    locked: list[Model] = field(default_factory=list)  # could not be queried
+    should_stop: bool = False  # a person asked this worker to stop
 
     def add(self, other: "Found") -> None:
         self.due += other.due
@@ -30,7 +30,7 @@ class Found:
 
 
 def ask(models: Collection[Model], worker: str) -> Found:
-    """Ask for all models at once; if one's table is locked, for each by itself."""
+    """Query all models at once; if a table is locked, each model by itself."""
     try:
         return _ask(models, worker)
     except Error as error:
@@ -51,7 +51,7 @@ def _ask(models: Collection[Model], worker: str) -> Found:
     questions: dict[tuple[Model, str], Subquery] = {}
     for model in models:
         due = model.objects.due()
-        # Not EXISTS: without an order it reads the whole table when nothing is due.
+        # Not EXISTS: it has no order, so it reads the whole table when no job is due.
         questions[model, "due"] = Subquery(due.trusted().in_turn().values("id")[:1])
         questions[model, "suspect"] = Exists(due.suspect())
         questions[model, "expired"] = Exists(model.objects.expired())
@@ -60,7 +60,7 @@ def _ask(models: Collection[Model], worker: str) -> Found:
     with sessions.short_transaction():
         me = Worker.objects.filter(name=worker).order_by()
         row = me.values_list(*questions.values(), "asked_to_stop").first()
-    if row is None:  # before its first beat a worker has no row: then it is worth a try
+    if row is None:  # no row before the worker's first beat: every model is worth a try
         return Found(due=list(models), expired=list(models))
     *answers, should_stop = row
     found = Found(should_stop=should_stop)

@@ -1,4 +1,4 @@
-"""The console for people with a terminal, and for their scripts."""
+"""The console for terminals and scripts."""
 
 import json
 import sys
@@ -49,7 +49,7 @@ class Command(BaseCommand):
 
 
 def person(name: str | None, *, dry_run: bool) -> object:
-    """Who does it, for Django's log: somebody it knows, or else the command line itself."""
+    """The user for Django's log: the named one, or else the command line's own user."""
     if not name:
         return audit.COMMAND_LINE if dry_run else audit.command_line()
     user = User.objects.filter(username=name).first()

@@ -64,14 +64,14 @@ class Command(BaseCommand):
         signal.signal(signal.SIGINT, loop.stop)
         sessions.share_pool()
         sessions.own_connection()
-        with suppress(Error):  # without a database now, each is made when it is first needed
+        with suppress(Error):  # if the database is down, each row is created on first use
             limits.make_rows(models)
-        # What was loaded so far is never garbage: don't look through it again and again.
+        # Everything loaded so far is never garbage: don't scan it again and again.
         gc.freeze()
         gc.set_threshold(10_000)
         code = loop.run(drain=options["drain"])
         if loop.crew.hung or loop.crew.abandoned:
-            # Whatever hung threads hold, they don't keep the process from ending.
+            # Hung threads, and any locks they hold, must not keep the process from ending.
             logging.shutdown()
             os._exit(code)
         sys.exit(code)

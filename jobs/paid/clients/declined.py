@@ -1,4 +1,4 @@
-"""An answer that is not "200 OK": what it says, and how long it asks us to wait."""
+"""An answer that is not "200 OK": its message, and the wait that it asks for."""
 
 import json
 import math
@@ -9,10 +9,10 @@ from typing import Any
 
 
 class Declined(Exception):
-    """A service answered with another status than 200.
+    """A service answered with a status other than 200.
 
-    Read by us, before its SDK: their errors quote all of it, and a page in another
-    encoding than UTF-8 makes them stumble.
+    It is read before the SDK sees it: the SDKs' errors quote the whole body, and they crash
+    on a page that is not UTF-8.
     """
 
     def __init__(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
@@ -24,20 +24,20 @@ class Declined(Exception):
 
     @property
     def message(self) -> str:
-        """What the service says, in its own words."""
+        """The service's own error message."""
         said = self.error.get("message")
         return said if isinstance(said, str) else self.text
 
     @property
     def retry_after(self) -> float | None:
-        """The seconds that its headers ask for, as seconds or as a date."""
+        """The seconds to wait, from its headers: given there as seconds or as a date."""
         asked = self.headers.get("retry-after", "")
         wait = seconds(asked)
         return until(asked, self.headers.get("date", "")) if wait is None else wait
 
 
 def error_in(body: bytes) -> dict[str, Any]:
-    """The error that both vendors put into their JSON; empty if it is something else."""
+    """The error object in a vendor's JSON; empty if the body is something else."""
     try:
         found = json.loads(body)
     except (ValueError, RecursionError):
@@ -49,7 +49,7 @@ def error_in(body: bytes) -> dict[str, Any]:
 
 
 def seconds(text: object) -> float | None:
-    """A finite number of seconds, never negative; Google's have an s behind them."""
+    """A finite number of seconds, never negative; Google appends an "s"."""
     try:
         number = float(str(text).strip().removesuffix("s"))
     except ValueError:
@@ -58,7 +58,7 @@ def seconds(text: object) -> float | None:
 
 
 def until(moment: str, now: str) -> float | None:
-    """The seconds to a moment, by the clock of who named it."""
+    """The seconds to a moment, by the clock of the server that named it."""
     end = parsed(moment)
     start = parsed(now) or datetime.now(UTC)
     return max((end - start).total_seconds(), 0.0) if end else None

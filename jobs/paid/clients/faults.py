@@ -1,4 +1,4 @@
-"""What can go wrong with a request to a paid service, as our errors with texts for people."""
+"""The errors of a request to a paid service, with texts for people."""
 
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -19,25 +19,25 @@ ErrorT = TypeVar("ErrorT", ProviderUnavailable, OperatorsFault, RequestRefused)
 LONGEST_MESSAGE = 300
 LONGEST_GARBAGE = 80
 
-# Neither vendor bills a request that failed by its own fault. 521 to 523 are Cloudflare's,
-# which stands before OpenAI: it could not reach the service.
+# Neither vendor bills a request that failed on the vendor's side. 521 to 523 come from
+# Cloudflare, the proxy in front of OpenAI: it could not reach the service.
 NOT_BILLED = {500, 503, 521, 522, 523}
-# Somebody on the way, or the service itself, stopped waiting for the answer.
+# A proxy, or the service itself, stopped waiting for the answer.
 STOPPED_WAITING = {408, 504, 524}
-CONFLICTS = {409, 425}  # with another request of the same moment
+CONFLICTS = {409, 425}  # with another request at the same moment
 
 
 @dataclass(frozen=True)
 class Faults:
     """The errors of one request, each naming the service, the model and what to do."""
 
-    service: str  # as people call it: Gemini
+    service: str  # the name for people: Gemini
     model: str
-    secret: str = field(repr=False)  # never shown, even where the service quotes it
+    secret: str = field(repr=False)  # never shown, even if the service quotes it
 
     @property
     def settings(self) -> str:
-        """How the names of its settings begin: GEMINI."""
+        """The prefix of its settings: GEMINI."""
         return self.service.upper()
 
     def not_sent(self, reason: str) -> ProviderUnavailable:
@@ -75,19 +75,19 @@ class Faults:
         return self.operators(what, said)
 
     def from_status(self, status: int, wait: float | None, said: str) -> Exception:
-        """The error that the status alone tells; clients look into the body first."""
+        """The error for a status; clients look into the body first."""
         if status == 429:
             return ProviderUnavailable(wait, self.text("says that we ask too often (429)", said))
         if status in STOPPED_WAITING:
             return self.lost(f"{status} {said}")
         if status >= 500 or status in CONFLICTS:
             error = ProviderUnavailable(wait, self.text(f"is unavailable ({status})", said))
-            # Of others, such as 502, nobody says: whoever stands in between has answered.
+            # Other statuses, such as 502, may come from a proxy: the call may have been billed.
             return charged(error, billed=status not in NOT_BILLED | CONFLICTS)
         return self.from_refusal(status, said)
 
     def from_refusal(self, status: int, said: str) -> Exception:
-        """The error of a status that will be the same next time."""
+        """The error for a status that a repeated request would get again."""
         if status in (401, 403):
             return self.wrong_key(status, said)
         if status == 402:
@@ -107,7 +107,7 @@ class Faults:
         return self.quote(f"{self.service} ({self.model}) {what}" + (f": {said}" if said else "."))
 
     def quote(self, text: str, longest: int = LONGEST_TEXT) -> str:
-        """The beginning of a text, on one line, without our key."""
+        """The beginning of a text, on one line, without the API key."""
         hidden = text.replace(self.secret, "(key)") if self.secret else text
         start = hidden[: longest * 4]
         printable = "".join(letter if letter.isprintable() else " " for letter in start)
@@ -115,6 +115,6 @@ class Faults:
 
 
 def charged(error: ErrorT, billed: bool) -> ErrorT:
-    """The same error, which says whether it may have to be paid for."""
+    """Set whether the call behind this error may have been billed; returns the error."""
     error.billed = billed
     return error

@@ -25,11 +25,11 @@ REFUSALS = {
     "SAFETY",
     "SPII",
 }
-# Words of Google's message, the only place where it says that waiting won't help. Others are
-# no sign: every 429 asks to "check your plan and billing details".
+# Only these words of Google's message show that waiting won't help. Other words prove nothing:
+# every 429 asks to "check your plan and billing details".
 ACCOUNT_EMPTY = re.compile(r"(?i)limit: 0\b|credits are depleted|spend(ing)? cap|free quota tier")
-# With a day's quota used up, Google asks for a wait of seconds. It is back at midnight in
-# California, or when an operator has paid: asking once an hour finds out soon enough.
+# When a daily quota is used up, Google still asks for a wait of seconds. The quota returns at
+# midnight in California, or when an operator pays. Trying once an hour is often enough.
 DAILY_QUOTA_WAIT = 3600.0
 
 
@@ -67,7 +67,7 @@ class Gemini:
         timeout: float,
         config: "types.GenerateContentConfig | None" = None,
     ) -> "types.GenerateContentResponse":
-        """Send one request, of any kind, and return its answer within so many seconds."""
+        """Send one request of any kind; returns its answer within `timeout` seconds."""
         with self.lock:  # the first thread imports and connects, the others wait for it
             sdk = self.sdk
         from jobs.paid.clients import http
@@ -92,7 +92,7 @@ class Gemini:
 
         from jobs.paid.clients import http
 
-        # vertexai: the SDK would rather follow variables meant for other programs.
+        # vertexai=False: otherwise environment variables of other programs would decide.
         return genai.Client(
             api_key=self.api_key,
             vertexai=False,
@@ -105,7 +105,7 @@ class Gemini:
 def once(
     config: "types.GenerateContentConfig | None", timeout: float
 ) -> "types.GenerateContentConfig":
-    """The same wishes, for exactly one request; the SDK has three ways to send more."""
+    """The same config for exactly one request: it turns off three features that send more."""
     from google.genai import types
 
     return (config or types.GenerateContentConfig()).model_copy(
@@ -121,13 +121,13 @@ def once(
 
 
 def parts(response: "types.GenerateContentResponse") -> "list[types.Part]":
-    """The pieces of the first candidate; there may be neither."""
+    """The parts of the first candidate; empty if there is none."""
     content = response.candidates[0].content if response.candidates else None
     return (content.parts if content else None) or []
 
 
 def picture_in(part: "types.Part") -> bytes | None:
-    """The picture of this part, unless it is a thinking model's draft."""
+    """The picture in this part, unless it is a thinking model's draft."""
     blob = part.inline_data
     if part.thought or not blob or not (blob.mime_type or "").startswith("image/"):
         return None
@@ -135,7 +135,7 @@ def picture_in(part: "types.Part") -> bytes | None:
 
 
 def no_picture(faults: Faults, response: "types.GenerateContentResponse") -> Exception:
-    """Why there is none: refused half-way, which is paid for, or no reason that we know."""
+    """Why there is no picture: refused half-way, which is billed, or an unknown reason."""
     finish = name(response.candidates[0].finish_reason) if response.candidates else ""
     if finish in REFUSALS:
         return faults.refused(finish, billed=True)
@@ -144,12 +144,12 @@ def no_picture(faults: Faults, response: "types.GenerateContentResponse") -> Exc
 
 
 def name(reason: object) -> str:
-    """SAFETY, whether the SDK knows this reason or not."""
+    """The reason as text, e.g. SAFETY, even if the SDK doesn't know it."""
     return str(getattr(reason, "value", reason or ""))
 
 
 def declined(faults: Faults, answer: Declined) -> Exception:
-    """Look into Google's body first: its statuses are coarse."""
+    """The error for Google's answer. The body comes first: the status says too little."""
     status, said = answer.status, answer.message
     if status == 400 and any(text(d, "reason").startswith("API_KEY_") for d in details(answer)):
         return faults.wrong_key(status, said)
@@ -164,10 +164,10 @@ def declined(faults: Faults, answer: Declined) -> Exception:
 
 
 def account_is_empty(answer: Declined) -> bool:
-    """Whether this 429 is for good: no credit, or a model of which the free tier has nothing.
+    """Whether this 429 is permanent: no credit, or a model that the free tier excludes.
 
-    A limit of 0 is left out of the JSON, as zeros are. But so are all limits of paid tiers, at
-    times: without a limit, only the free tier's quotas tell.
+    Google's JSON leaves out zeros, so a limit of 0 is missing. Limits of paid tiers are
+    sometimes missing too, so a missing limit counts only in a quota of the free tier.
     """
     nothing_free = any(
         text(violation, "quotaId").endswith("-FreeTier")
@@ -178,7 +178,7 @@ def account_is_empty(answer: Declined) -> bool:
 
 
 def wait(answer: Declined) -> float | None:
-    """The header's seconds, or those of Google's RetryInfo; an hour for a day's quota."""
+    """The seconds from the header or from Google's RetryInfo; an hour for a daily quota."""
     if any("PerDay" in text(violation, "quotaId") for violation in violations(answer)):
         return DAILY_QUOTA_WAIT
     asked = (seconds(d["retryDelay"]) for d in details(answer) if "retryDelay" in d)
@@ -194,7 +194,7 @@ def details(answer: Declined) -> list[dict[str, Any]]:
 
 
 def dicts(found: object) -> list[dict[str, Any]]:
-    """The dicts of a list that somebody else wrote."""
+    """The dicts in a value from outside; empty if it is not a list."""
     return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
 
 

@@ -19,26 +19,26 @@ from jobs.paid.clients import MOST_BYTES, may_send
 from jobs.paid.clients.declined import Declined
 from jobs.paid.clients.faults import Faults
 
-# Of the answer's headers: those that speak of its bytes on the wire, which are no more.
+# Headers about the bytes on the wire: they are wrong for the unpacked body.
 ON_THE_WIRE = {"content-encoding", "content-length", "transfer-encoding"}
 
 NAP = 1.0  # seconds
-FROZEN = 2 * NAP  # a nap that took longer was none
+FROZEN = 2 * NAP  # if a nap took longer, the process was frozen
 
-# How the answer to this thread's request begins; None until it has come.
+# The beginning of the answer to this thread's request; None until it arrives.
 answer: ContextVar[str | None] = ContextVar("answer", default=None)
 
 
 class NotSent(Exception):
-    """No byte of the request left us, so it was certainly not accepted."""
+    """No byte of the request was sent, so it was certainly not accepted."""
 
 
 class Lost(Exception):
-    """The request left us, but no whole answer came back."""
+    """The request was sent, but no complete answer came back."""
 
 
 class Unusable(Exception):
-    """An answer came, but it is too long, broken or no JSON object."""
+    """An answer came, but it is too long, broken or not a JSON object."""
 
     def __init__(self, what: str, body: bytes = b"") -> None:
         super().__init__(what)
@@ -47,9 +47,9 @@ class Unusable(Exception):
 
 @contextmanager
 def mapped(faults: Faults, declined: Callable[[Faults, Declined], Exception]) -> Iterator[None]:
-    """Turn what happens on the wire into our errors.
+    """Turn transport errors into those of `jobs.errors`.
 
-    Raised without their cause: its text may quote headers, and tracebacks are stored.
+    They are raised without a cause: its text may quote headers, and tracebacks are stored.
     """
     answer.set(None)
     try:
@@ -63,7 +63,7 @@ def mapped(faults: Faults, declined: Callable[[Faults, Declined], Exception]) ->
     except Declined as error:
         raise declined(faults, error) from None
     except Exception:
-        # The SDKs stumble over answers in many ways. Before one came, it is not for us.
+        # An SDK may raise anything over a strange answer. Without an answer, raise it unchanged.
         body = answer.get()
         if body is None:
             raise
@@ -71,10 +71,10 @@ def mapped(faults: Faults, declined: Callable[[Faults, Declined], Exception]) ->
 
 
 class Client(httpx2.Client):
-    """Sends each request within its timeout, all of it; an answer is read whole, up to the cap.
+    """Completes each request within its timeout, and reads the whole answer, up to the cap.
 
-    Never on a used connection: a service may close an idle one just as we write to it, and
-    nobody could tell whether it had accepted the request.
+    It never reuses a connection: a service may close an idle one during a write, and then it
+    is unknown whether the service accepted the request.
     """
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
@@ -83,7 +83,7 @@ class Client(httpx2.Client):
         self.most_bytes = most_bytes
 
     def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-        options.update(stream=True, follow_redirects=False)  # whatever the SDK thinks of either
+        options.update(stream=True, follow_redirects=False)  # whatever the SDK asked for
         exchange = Exchange(request)
 
         def fetch() -> httpx2.Response:
@@ -94,7 +94,7 @@ class Client(httpx2.Client):
         return response
 
     def whole(self, response: httpx2.Response) -> httpx2.Response:
-        """The answer with its body, unpacked, in memory."""
+        """The answer with its unpacked body in memory."""
         try:
             body = self.read(response)
         finally:
@@ -129,10 +129,10 @@ class Client(httpx2.Client):
 
 
 class Exchange:
-    """One request and its answer, on a thread that is left behind at the deadline.
+    """One request and its answer, on a thread that is abandoned at the deadline.
 
-    A timeout of a socket is for one read: a service that drips a byte a second, or a name
-    with eight dead addresses, would never meet it.
+    A socket's timeout covers a single read or connect. A service that sends one byte a second,
+    or a host with eight dead addresses, would take far longer.
     """
 
     def __init__(self, request: httpx2.Request) -> None:
@@ -146,7 +146,7 @@ class Exchange:
         self.error: BaseException | None = None
 
     def result(self, fetch: Callable[[], httpx2.Response], timeout: float) -> httpx2.Response:
-        """The answer, or NotSent, Lost or Unusable, within so many seconds awake."""
+        """The answer within `timeout` seconds awake; else raises NotSent, Lost or Unusable."""
         thread = threading.Thread(target=self.run, args=(fetch,), name="paid-call", daemon=True)
         thread.start()
         wait_awake(thread, timeout)
@@ -173,25 +173,25 @@ class Exchange:
         with self.lock:
             if event.endswith(("connect_tcp.complete", "start_tls.complete")):
                 self.socket = info["return_value"].get_extra_info("socket")
-            # CONNECT only asks a proxy for a way to the service.
+            # CONNECT goes to a proxy, not to the service.
             if event.endswith("send_request_headers.started") and (
                 info["request"].method != b"CONNECT"
             ):
                 if self.given_up:
-                    # Who asked was told that nothing was sent. Keep it true.
+                    # The caller was told that nothing was sent: keep that true.
                     raise httpx2.ConnectTimeout("too late to send")
                 self.may_send()
                 self.sent = True
 
     def give_up(self) -> None:
-        """End the thread's wait; what it says from now on is not heard."""
+        """End the thread's wait and ignore its result."""
         self.given_up = True
         if self.socket is not None:
             with suppress(OSError):  # closed already, or half-way through a TLS handshake
                 self.socket.shutdown(socket.SHUT_RDWR)
 
     def outcome(self, error: BaseException, timeout: float) -> BaseException:
-        """What the error means: lost once the first byte was sent, else certainly not accepted."""
+        """The error's meaning: Lost once the first byte was sent, before that NotSent."""
         if isinstance(error, httpx2.DecodingError):
             return Unusable(f"bytes that can't be unpacked ({error})")
         if isinstance(error, httpx2.TransportError | OSError):
@@ -204,9 +204,9 @@ class Exchange:
 
 
 def wait_awake(thread: threading.Thread, timeout: float) -> None:
-    """Wait for a thread, but not by the clock: a frozen process has not read its answer.
+    """Wait for a thread, not counting the time in which the process was frozen.
 
-    The nap in which it was frozen does not count, so what has arrived meanwhile is still read.
+    So an answer that arrived meanwhile can still be read.
     """
     naps = max(1, math.ceil(timeout / NAP))
     nap = timeout / naps
@@ -217,7 +217,7 @@ def wait_awake(thread: threading.Thread, timeout: float) -> None:
 
 
 def check_json(content_type: str, body: bytes) -> None:
-    """Refuse what is no JSON object: the SDKs hand on strings and stumble over lists."""
+    """Refuse anything but a JSON object: the SDKs pass strings on and crash on lists."""
     if content_type.partition(";")[0].strip().lower() != "application/json":
         raise Unusable(f"{content_type[:80]} instead of JSON", body)
     try:
@@ -229,5 +229,5 @@ def check_json(content_type: str, body: bytes) -> None:
 
 
 def beginning(body: bytes) -> str:
-    """Enough of it to be quoted."""
+    """The first 1,000 bytes as text, to be quoted."""
     return body[:1_000].decode("utf-8", "replace")

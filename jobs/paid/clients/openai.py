@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 ResponseT = TypeVar("ResponseT")
 
 REFUSALS = {"moderation_blocked", "content_policy_violation"}
-# As statuses 429, 400 and 403; nothing but an operator's visit to the account helps.
+# They come with status 429, 400 or 403. Only an operator can fix the account.
 ACCOUNT_EMPTY = {
     "billing_hard_limit_reached",
     "billing_not_active",
@@ -39,7 +39,7 @@ class OpenAI:
 
     def picture(self, model: str, prompt: str, timeout: float) -> Answer:
         """Ask for one picture."""
-        # Without response_format: today's models refuse it, and always send b64_json.
+        # No response_format: current models refuse it and always send b64_json.
         images = self.request(
             model,
             lambda sdk: sdk.images.generate(
@@ -47,7 +47,7 @@ class OpenAI:
             ),
         )
         data = images.data
-        # The SDK checks nothing: whatever the service sent may be in its place.
+        # The SDK checks no types: `data` may be anything that the service sent.
         image = data[0] if isinstance(data, list) and data else None
         raw = self.decoded(model, image)
         return Answer(raw=raw, remote_id=clean(images._request_id or "", 200))
@@ -95,7 +95,7 @@ class OpenAI:
 
 
 def declined(faults: Faults, answer: Declined) -> Exception:
-    """Look into the body first: most of what OpenAI has to say is a 400."""
+    """The error for OpenAI's answer. The body comes first: most errors are a 400."""
     status, said = answer.status, answer.message
     codes = {str(answer.error.get("code")), str(answer.error.get("type"))}
     if codes & REFUSALS:
@@ -110,6 +110,6 @@ def declined(faults: Faults, answer: Declined) -> Exception:
 
 
 def wait(answer: Declined) -> float | None:
-    """The seconds asked for; OpenAI sends milliseconds, too, which are never rounded to 0."""
+    """The seconds to wait. OpenAI also sends milliseconds, which are more exact."""
     exact = seconds(answer.headers.get("retry-after-ms"))
     return answer.retry_after if exact is None else exact / 1000

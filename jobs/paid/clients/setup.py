@@ -14,7 +14,7 @@ def check(service: str, *, module: str, package: str, api_key: str, base_url: st
         )
     if not api_key:
         raise ImproperlyConfigured(f"{name}_API_KEY is not set, and {service} can't do without it.")
-    # Sent in a header; the error of a bad header would quote the key.
+    # The key is sent in a header, and the error about a bad header would quote it.
     if not (api_key.isascii() and api_key.isprintable()) or " " in api_key:
         raise ImproperlyConfigured(f"{name}_API_KEY contains a character that no key has.")
     if base_url and not base_url.startswith(("http://", "https://")):
@@ -24,8 +24,8 @@ def check(service: str, *, module: str, package: str, api_key: str, base_url: st
 
 
 def installed(module: str) -> bool:
-    """Whether it could be imported, found out without the seconds that importing takes."""
+    """Whether it can be imported, without importing it, which takes seconds."""
     try:
         return find_spec(module) is not None
-    except ModuleNotFoundError:  # not even the package that it is in
+    except ModuleNotFoundError:  # its parent package is missing
         return False

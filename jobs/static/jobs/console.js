@@ -1,12 +1,12 @@
 "use strict";
 
-// Keeps the dashboard fresh: only what differs is changed, in place. So nothing jumps, what is
-// unfolded stays unfolded, and what is selected or focused stays so.
+// Refreshes the dashboard by changing only the nodes that differ. So nothing jumps, and open
+// details, the selection and the focus stay.
 
-const KEPT = new Set(["open", "style", "width", "height"]); // the reader's, or the chart's own
+const KEPT = new Set(["open", "style", "width", "height"]); // set by the reader or by the chart
 
-// A thing with a key is one thing for ever: another takes its place, but is never made of it. A
-// button that somebody is about to press does not become another button.
+// A node with a key is replaced, never turned into a node with another key. So a button that a
+// person is about to press does not become another button.
 function keyOf(node) {
   return (node && node.dataset && node.dataset.key) || "";
 }
@@ -38,7 +38,7 @@ function renewChildren(old, fresh) {
     if (!wanted.has(keyOf(node)) && keyOf(node)) node.remove();
     else if (keyOf(node)) kept.set(keyOf(node), node);
   }
-  let place = old.firstChild; // all before it is as it should be
+  let place = old.firstChild; // everything before it is up to date
   for (const node of fresh.childNodes) {
     const known = keyOf(node) ? kept.get(keyOf(node)) : !keyOf(place) && place;
     if (!known) {
@@ -55,8 +55,8 @@ function renewChildren(old, fresh) {
   }
 }
 
-// Puts a child before the place; what must not be moved, because it may have the focus, is
-// reached by removing the white space before it. Answers which place is next.
+// Puts a child at the place and returns the next place. First it removes the white space before
+// the child, so that a child that may have the focus need not be moved.
 function bring(parent, child, place) {
   while (place && place !== child && !keyOf(place)) {
     const next = place.nextSibling;
@@ -106,7 +106,7 @@ function drawAll() {
   document.querySelectorAll(".tc-canvas").forEach(draw);
 }
 
-// What stands still: what the pointer is on, else what is read in the upper part of the window.
+// The element that must not move: the one under the pointer, else one in the upper window.
 
 let pointer = null;
 
@@ -137,7 +137,7 @@ function keepFresh(dashboard) {
       headers: tag ? { "If-None-Match": tag } : {},
       cache: "no-store",
       signal: AbortSignal.timeout(2 * Number(dashboard.dataset.every)),
-    }).catch(() => null); // the next time, perhaps
+    }).catch(() => null); // the next refresh tries again
     const page = answer && answer.status === 200 && (await answer.text().catch(() => null));
     const isLogin = Boolean(answer && answer.redirected);
     heard(!isLogin && (page || (answer && answer.status === 304)), isLogin);
@@ -156,8 +156,8 @@ function keepFresh(dashboard) {
   document.addEventListener("pointerleave", () => { pointer = null; });
 }
 
-// A page that is no longer renewed must not look as if all were calm: says so after two misses, or
-// at once if the answer is the login page.
+// A page that is no longer refreshed must not look as if all were well. It shows a notice after
+// two misses, or at once if the answer is the login page.
 function listenFor(notice) {
   let misses = 0;
   let last = new Date();
@@ -169,7 +169,7 @@ function listenFor(notice) {
   };
 }
 
-// The page has white space around the fragment that the fragment itself has not.
+// Removes the white space that the page has around the fragment and the fragment has not.
 function withEdges(dashboard, fresh) {
   const isBlank = (node) => node && node.nodeType === Node.TEXT_NODE && !node.data.trim();
   for (const node of [dashboard, fresh]) {
