@@ -24,7 +24,7 @@ from django.template.loader import render_to_string
 from guides import decoder, makers, styles
 from guides.makers import PictureRequest
 from jobs import storage
-from jobs.errors import Cancel, GarbageAnswer, StorageRefused
+from jobs.errors import Cancel, GarbageAnswer, Snooze, StorageRefused
 from jobs.paid import calls
 from jobs.paid.limits import pausing_on
 from jobs.run import Run
@@ -37,6 +37,7 @@ MOST_BYTES = 30 * 1024 * 1024
 DECODERS = threading.BoundedSemaphore(2)  # so many at once, of 640 MB each at most
 DECODING_SECONDS = 60  # by the clock; its processor time is limited to less
 # By its own fault: too much processor time, or a crash.
+STOPPED = {-signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP}
 FATAL = {signal.SIGXCPU, signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGFPE}
 LONGEST_IN_PROMPT = 1_000
 OURS = re.compile(r"(?P<site>.*/)(?P<name>pictures/[0-9a-f]{64})/\d+\.webp")
@@ -151,10 +152,15 @@ def decode(raw: bytes) -> dict[str, Any]:
     if len(raw) > MOST_BYTES:
         raise BadPicture(f"The answer has {len(raw)} bytes; {MOST_BYTES} are the most.")
     command = [sys.executable, "-I", decoder.__file__, *map(str, WIDTHS)]
-    with DECODERS:
-        done = subprocess.run(
-            command, input=raw, capture_output=True, timeout=DECODING_SECONDS, env={}
-        )
+    try:
+        with DECODERS:
+            done = subprocess.run(
+                command, input=raw, capture_output=True, timeout=DECODING_SECONDS, env={}
+            )
+    except (OSError, subprocess.TimeoutExpired) as error:  # the machine's fault
+        raise Snooze(5, f"The decoder could not do its work: {error}") from error
+    if done.returncode in STOPPED:
+        raise Snooze(5, "The decoder was stopped, probably together with its worker.")
     if -done.returncode in FATAL:
         error = f"its decoder ended with {signal.Signals(-done.returncode).name}"
     elif done.returncode:

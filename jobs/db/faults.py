@@ -18,6 +18,7 @@ SQLITE_SERVER = (
     "unable to open database file",
 )
 IDLE_IN_TRANSACTION = "25P03"
+CANCELED = "57014"  # by statement_timeout, or by a person
 
 
 def is_conflict(error: BaseException) -> bool:
@@ -25,6 +26,11 @@ def is_conflict(error: BaseException) -> bool:
     if not isinstance(error, Error):
         return False
     return _state(error) in CONFLICTS or _says(error, SQLITE_CONFLICTS)
+
+
+def is_in_the_way(error: BaseException) -> bool:
+    """Whether a statement of our own was kept waiting: by a lock, or for too long."""
+    return is_conflict(error) or (isinstance(error, Error) and _state(error) == CANCELED)
 
 
 def is_servers(error: BaseException) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
 from django.db.utils import load_backend
@@ -21,6 +21,7 @@ class Patience(NamedTuple):
 
 
 USUAL = Patience()
+BRIEF = Patience(locks=timedelta(milliseconds=50))  # one by one, where many may have to wait
 
 
 @contextmanager
@@ -49,12 +50,13 @@ def short_transaction(patience: Patience | None = None) -> Iterator[None]:
 @contextmanager
 def with_patience(patience: Patience) -> Iterator[None]:
     """Set how long this thread's short transactions may wait."""
-    own = connections[DEFAULT_DB_ALIAS]
-    own.patience = patience  # type: ignore[attr-defined]
+    own: Any = connections[DEFAULT_DB_ALIAS]
+    before = getattr(own, "patience", USUAL)
+    own.patience = patience
     try:
         yield
     finally:
-        del own.patience  # type: ignore[attr-defined]
+        own.patience = before
 
 
 def own_connection() -> None:

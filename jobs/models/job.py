@@ -91,7 +91,7 @@ class JobQuerySet(models.QuerySet["Job"]):
                 if status not in ENDED:
                     job = f"{self.model._meta.label} {id}"
                     raise NotEnded(f"{job} is {status}: cancel it before deleting it.")
-            return super().delete()
+            return super(JobQuerySet, self.ended()).delete()  # and none inserted meanwhile
 
     delete.alters_data = True  # type: ignore[attr-defined]
     delete.queryset_only = True  # type: ignore[attr-defined]

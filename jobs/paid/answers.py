@@ -30,6 +30,7 @@ class Bought:
 
     raw: bytes
     call: Call
+    faults: int = 0  # of its provider, in a row, until this answer came
 
 
 # Answers of earlier runs
@@ -105,14 +106,15 @@ def keep(run: Run, call: Call, answer: Answer) -> Bought:
     except STORAGE_FAULTS as error:
         ledger.end(call, State.UNKNOWN, f"It was answered, but that could not be stored: {error}")
         raise AnswerLost(reason=f"The answer could not be stored: {error}") from error
+    faults = 0
     try:
         answer = replace(answer, raw=raw)
         run.insist(lambda: _mark_stored(call, answer), give_up_at, Error)
-        limits.note_answer(call.provider)
+        faults = limits.note_answer(call.provider)
     except Error as error:  # the answer is stored: the next run finds it through the intent
         log.error("%s is stored, but that could not be recorded: %s", call, error)
     run.allow(type(run.job).timeout)
-    return Bought(raw, call)
+    return Bought(raw, call, faults)
 
 
 def _put(call: Call, raw: bytes) -> bytes:

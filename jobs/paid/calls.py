@@ -125,5 +125,5 @@ def using(bought: Bought) -> Iterator[bytes]:
             yield bought.raw
     except GarbageAnswer as error:
         ledger.end(bought.call, State.FAILED, text.message(error))
-        limits.note_fault(bought.call.provider, error)
+        limits.note_fault(bought.call.provider, error, before=bought.faults)
         raise

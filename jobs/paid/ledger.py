@@ -16,8 +16,8 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from jobs.db import sessions
-from jobs.errors import LeaseLost, OutcomeUnknown, Snooze, TooLate
-from jobs.models import Call, Provider, State
+from jobs.errors import AnswerGone, LeaseLost, OutcomeUnknown, Snooze, TooLate
+from jobs.models import Call, Job, Provider, State
 from jobs.models.call import OVERDUE
 from jobs.paid import limits
 from jobs.run import Run
@@ -155,10 +155,17 @@ def refuse_after_too_many(key: str) -> None:
         )
 
 
-def excuse(job_ids: Iterable[UUID]) -> None:
-    """A person requeued these jobs: lost answers no longer stop them."""
-    lost = Call.objects.filter(job_id__in=list(job_ids), state__in=[State.UNKNOWN, State.STORED])
-    lost.update(excused=True, seen=True)
+def excuse(jobs: Collection[Job]) -> None:
+    """A person requeued these jobs: lost answers no longer stop them.
+
+    A stored answer may be bought again only if its job has failed because it is gone: only
+    then has the person been told.
+    """
+    calls = Call.objects.filter(job_id__in=[job.id for job in jobs], state=State.UNKNOWN)
+    calls.update(excused=True, seen=True)
+    gone = [job.id for job in jobs if job.error_kind == AnswerGone.__name__]
+    if gone:
+        Call.objects.filter(job_id__in=gone, state=State.STORED).update(excused=True, seen=True)
 
 
 # How a call ends. Not guarded by the job's epoch: money spent by a worker that lost its claim
@@ -186,7 +193,7 @@ def end(
         if cost is not None:
             limits.lock(call.provider)
         ending = Call.objects.same(call).filter(state__in=origins or ENDS_FROM[state])
-        booked = ending.values_list("cost", flat=True).first()
+        booked = ending.select_for_update().values_list("cost", flat=True).first()
         if booked is not None:
             if cost is not None:
                 told["cost"] = cost

@@ -162,18 +162,24 @@ def book(name: str, difference: Decimal, day: date) -> None:
 # Pause
 
 
-def note_answer(name: str) -> None:
-    """The provider answered: reset its faults."""
-    Provider.objects.filter(name=name, faults__gt=0).update(faults=0)
+def note_answer(name: str) -> int:
+    """The provider answered: reset its faults; returns how many in a row there had been."""
+    faulty = Provider.objects.filter(name=name, faults__gt=0)
+    faults = faulty.values_list("faults", flat=True).first() or 0
+    faulty.update(faults=0)
+    return faults
 
 
-def note_fault(name: str, error: BaseException) -> timedelta | None:
-    """Count a fault, and pause the provider for all workers if needed; returns the pause."""
+def note_fault(name: str, error: BaseException, before: int = 0) -> timedelta | None:
+    """Count a fault, and pause the provider for all workers if needed; returns the pause.
+
+    `before` faults in a row were reset by an answer that has turned out to be the fault.
+    """
     pause = None
     with sessions.short_transaction():
         provider = lock(name)
         is_new = not provider.is_paused  # a fault during a pause belongs to the one that set it
-        provider.faults += is_new
+        provider.faults = max(provider.faults, before) + is_new
         if isinstance(error, OperatorsFault):
             if not provider.paused:  # keep a person's own reason
                 provider.paused, provider.pause_reason = True, text.message(error)

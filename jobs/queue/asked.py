@@ -9,9 +9,11 @@ from collections.abc import Collection, Iterator
 from typing import Any, TypeVar
 from uuid import UUID
 
+from django.db import Error
 from django.db.models import Case, F, QuerySet, SmallIntegerField, When
 from django.db.models.functions import Now
 
+from jobs.db import faults, sessions
 from jobs.errors import Cancel
 from jobs.models import ENDED, Job, Outcome, Status
 from jobs.paid import ledger
@@ -127,12 +129,14 @@ def _requeue(
                 unavailable_since=None,
                 **columns,
             )
-            ledger.excuse(job.id for job in rows)
+            ledger.excuse(rows)
             for job in rows:
                 if hook:
                     hooks.call(job, "on_requeue")
         return rows
     except HookWaited as waited:
+        if len(ids) > 1:
+            return _requeue_free(model, ids, origins, **columns)
         raise waited.error from None  # the row may be free in a moment: the caller can try again
     except HookRaised as raised:
         if not hook:
@@ -141,3 +145,18 @@ def _requeue(
             return [job for id in ids for job in _requeue(model, [id], origins, **columns)]
         log.error("on_requeue raised in %s; it moves without the hook", ids, exc_info=raised.error)
         return _requeue(model, ids, origins, hook=False, **columns)
+
+
+def _requeue_free(
+    model: type[Job], ids: list[UUID], origins: Collection[Status], **columns: Any
+) -> list[Any]:
+    """Requeue one by one; those whose hooks meet a locked row are left alone."""
+    requeued: list[Any] = []
+    with sessions.with_patience(sessions.BRIEF):
+        for id in ids:
+            try:
+                requeued += _requeue(model, [id], origins, **columns)
+            except Error as error:
+                if not faults.is_conflict(error):
+                    raise
+    return requeued

@@ -34,7 +34,7 @@ def call(job: Job, hook: str, *arguments: Any) -> None:
     try:
         getattr(job, hook)(*arguments)
     except BaseException as error:
-        if faults.is_conflict(error):
+        if faults.is_conflict(error) or _is_elsewhere(error):
             raise HookWaited(hook, error) from error
         if faults.is_passing(error) or _is_ctrl_c(error):
             raise
@@ -42,6 +42,11 @@ def call(job: Job, hook: str, *arguments: Any) -> None:
     if faults.is_spoiled():
         # Otherwise the commit would roll back without an error.
         raise HookRaised(hook, SwallowedError(f"{hook} caught a database error: use atomic()."))
+
+
+def _is_elsewhere(error: BaseException) -> bool:
+    """Whether another database than the queue's is away: our own transaction is sound."""
+    return faults.is_passing(error) and not faults.is_lost() and not faults.is_spoiled()
 
 
 def _is_ctrl_c(error: BaseException) -> bool:
@@ -52,15 +57,19 @@ def _is_ctrl_c(error: BaseException) -> bool:
 
 @contextmanager
 def transaction_of_hooks() -> Iterator[None]:
-    """A short transaction in which hooks run; a deferred constraint they break is their fault.
-
-    Such a constraint raises at COMMIT. Inside the caller's transaction it is checked here,
-    while the moved jobs are still known.
-    """
+    """A short transaction in which hooks run; a deferred constraint they broke is their fault."""
     try:
         with sessions.short_transaction():
             yield
-            if connection.vendor == "postgresql" and len(connection.savepoint_ids) > 0:
-                connection.check_constraints()
+            check_constraints()
     except IntegrityError as error:
         raise HookRaised("a constraint", error) from error
+
+
+def check_constraints() -> None:
+    """Inside a caller's transaction, check deferred constraints now.
+
+    Else they would speak at the caller's COMMIT, where it is no longer known whose hook it was.
+    """
+    if connection.vendor == "postgresql" and connection.savepoint_ids:
+        connection.check_constraints()

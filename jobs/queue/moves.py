@@ -16,7 +16,7 @@ from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
 from jobs.db import faults, inserts, sessions
-from jobs.db.sessions import Patience
+from jobs.db.sessions import BRIEF, Patience
 from jobs.errors import LeaseLost
 from jobs.models import ENDED, Job, JobQuerySet, Outcome, Status
 from jobs.paid import limits
@@ -105,8 +105,11 @@ def _claim(
 def _claim_one_by_one(due: JobQuerySet, slots: int, worker: str, lease: timedelta) -> list[Any]:
     claimed: list[Any] = []
     try:
-        for id in due.in_turn().values_list("id", flat=True)[:slots]:
-            claimed += _claim_one(due.filter(id=id), worker, lease)
+        with sessions.short_transaction():
+            ids = list(due.in_turn().values_list("id", flat=True)[:slots])
+        with sessions.with_patience(BRIEF):
+            for id in ids:
+                claimed += _claim_one(due.filter(id=id), worker, lease)
     except Error:
         if not claimed:
             raise
@@ -135,7 +138,8 @@ def _claim_and_fail(due: JobQuerySet, worker: str, lease: timedelta, error: Base
 
 def _put_off(due: JobQuerySet, why: HookRaised) -> None:
     log.warning("%s can't be claimed now: %s", due.model._meta.label, why)
-    due.update(run_after=Now() + LATER)
+    with sessions.short_transaction():
+        due.update(run_after=Now() + LATER)
 
 
 # processing -> processing, with a longer lease
@@ -205,12 +209,13 @@ def settle(ends: list[End], expected: Expectation = _held, *, wait: bool = False
         if len(ends) == 1:
             return settle(ends, expected, wait=wait)  # `spoil` changed what to write
     except DatabaseError as error:
-        if faults.is_passing(error):
+        if faults.is_passing(error) or faults.is_in_the_way(error):
             raise  # no job is to blame: the caller repeats all of them later
         if len(ends) == 1:
             return _settle_refused(ends[0], expected, error)
     # One of them rolled all back: write each by itself.
-    return [missed for end in ends for missed in settle([end], expected, wait=wait)]
+    with sessions.with_patience(BRIEF):
+        return [missed for end in ends for missed in settle([end], expected, wait=wait)]
 
 
 def _settle_refused(end: End, expected: Expectation, error: DatabaseError) -> list[End]:
@@ -228,6 +233,7 @@ def _settle(ends: list[End], expected: Expectation, wait: bool) -> list[End]:
         rows = {row.id: row for row in locked.values_list(*FACTS, named=True)}
         ours = [(end, rows[end.job.id]) for end in ends if _is(expected, end, rows)]
         write(model, ours)
+        hooks.check_constraints()
         if len(ours) == len(ends):
             return []
         missed = [end for end in ends if not _is(expected, end, rows)]
@@ -288,7 +294,8 @@ def _call_hook_of(end: End, to: Status) -> None:
 
 def rescue(model: type[Job], spared: Collection[UUID] = ()) -> list[End]:
     """Take jobs back from workers whose lease is over; returns the ends of those claims."""
-    abandoned = model.objects.expired().order_by("id")[:CHUNK]
+    with sessions.short_transaction():
+        abandoned = list(model.objects.expired().order_by("id")[:CHUNK])
     ends = [
         End(job, Outcome.LOST, error=LeaseLost(f"Its worker {job.locked_by} stopped beating."))
         for job in abandoned

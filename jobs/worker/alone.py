@@ -1,8 +1,8 @@
 """Suspects run alone: a job that lost two workers must not take other jobs with it."""
 
-from django.db import IntegrityError
+from django.db import Error, IntegrityError
 
-from jobs.db import sessions
+from jobs.db import faults, sessions
 from jobs.models import Job, Worker
 
 Model = type[Job]
@@ -31,8 +31,13 @@ class Reservation:
                 return Worker.objects.reserve(self.worker, model._meta.label)
         except IntegrityError:  # another worker was quicker
             return False
+        except Error as error:
+            if not faults.is_conflict(error):
+                raise
+            return False
 
     def give_up(self) -> None:
         if self.model is not None:
-            Worker.objects.filter(name=self.worker).update(emptying_for="")
+            with sessions.short_transaction():
+                Worker.objects.filter(name=self.worker).update(emptying_for="")
             self.model = None

@@ -79,10 +79,17 @@ def perform(run: Run, worker: str) -> End:
             run.check()
             end = End(run.job, Outcome.SUCCEEDED, result=run.job.perform(run))
         except BaseException as error:  # sys.exit() in a job must not end its thread
-            end = outcomes.from_error(run.job, _blame(error))
+            end = _end(run, error)
         run.finish()
         sessions.give_back()
     return end
+
+
+def _end(run: Run, error: BaseException) -> End:
+    try:
+        return outcomes.from_error(run.job, _blame(error))
+    except BaseException as unreadable:  # a property of the error raised
+        return outcomes.failure(run.job, unreadable)
 
 
 def _blame(error: BaseException) -> BaseException:

@@ -65,10 +65,15 @@ class Watchdog(threading.Thread):
 
 def end_process(reason: str) -> None:
     """End the process at once. The log itself may block, so it gets one second."""
-    teller = threading.Thread(target=log.critical, args=[reason], daemon=True)
+    say_briefly(lambda: log.critical(reason))
+    os._exit(BLOCKED)
+
+
+def say_briefly(write: Callable[[], object]) -> None:
+    """Write to a log that may block, without waiting for it."""
+    teller = threading.Thread(target=write, daemon=True)
     teller.start()
     teller.join(timeout=1)
-    os._exit(BLOCKED)
 
 
 class Heartbeat(threading.Thread):
@@ -130,7 +135,7 @@ class Heartbeat(threading.Thread):
                 self.beat_model(model, held[model])
                 self.failing.discard(model)
             except Error as error:
-                if not faults.is_conflict(error):
+                if faults.is_servers(error) or faults.is_lost():
                     raise
                 self.failing.add(model)
                 log.warning("No beat for %s: %s", model._meta.label, error)

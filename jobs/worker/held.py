@@ -44,10 +44,11 @@ class Held:
         return self.alone in self.runs.values()
 
     def to_beat(self) -> list[Run]:
-        """Runs whose leases must be extended: open ones, and ended ones after a failed settle."""
+        """Runs whose leases must be extended: open ones, and ended ones until they are settled."""
         # Copied first: the heartbeat's thread calls this.
         unsettled = [each for ended in list(self.ended.values()) for each in list(ended)]
-        return [*self.runs.values(), *(each.run for each in unsettled if each.tries)]
+        ended = [each.run for each in unsettled if each.run.job.id not in self.runs]
+        return [*self.runs.values(), *ended]
 
     # Claimed
 
@@ -115,29 +116,33 @@ class Held:
     # Settled
 
     def settle(self) -> None:
-        """Write the ends of ended runs. Locked ones are left for a later turn."""
+        """Write the ends of ended runs, of every model, even if another model's can't be written.
+
+        Locked ones are left for a later turn.
+        """
+        failure: Error | None = None
         for model in list(self.ended):
             now = time.monotonic()
             ready = [each for each in self.ended[model] if each.not_before <= now]
-            if ready:
+            try:
                 self._settle(model, ready)
+            except Error as error:
+                if not faults.is_in_the_way(error):
+                    failure = failure or error
+                    continue
+                log.warning("%s can't be settled yet: %s", model._meta.label, error)
+                for each in ready:
+                    each.put_off()
+        if failure:
+            raise failure
 
     def _settle(self, model: type[Job], ready: list["Ended"]) -> None:
         for each in ready:
-            each.tries += 1
             each.end.is_busy = False
-        try:
-            missed = queue.settle([each.end for each in ready])
-        except Error as error:
-            if not faults.is_conflict(error):
-                raise
-            log.warning("%s can't be settled yet: %s", model._meta.label, error)
-            for each in ready:
-                each.put_off()
-            return
-        written = []
-        for each in ready:
-            each.put_off() if each.end.is_busy else written.append(each)
+        missed = set(queue.settle([each.end for each in ready]))
+        written = {each for each in ready if not each.end.is_busy}
+        for each in set(ready) - written:
+            each.put_off()
         self.ended[model] = [each for each in self.ended[model] if each not in written]
         if not self.ended[model]:
             del self.ended[model]
@@ -151,7 +156,6 @@ class Ended:
 
     run: Run
     end: End
-    tries: int = 0
     pause: float = 0.05
     not_before: float = -math.inf  # monotonic
 

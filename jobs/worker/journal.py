@@ -2,7 +2,7 @@
 
 import logging
 
-from jobs.db import text
+from jobs.db import sessions, text
 from jobs.models import Attempt, Outcome
 from jobs.queue.outcomes import End
 from jobs.worker import logs
@@ -29,6 +29,8 @@ def report(end: End, worker: str, *, missed: bool = False) -> None:
 def has_recorded(end: End, worker: str) -> bool:
     """Whether this worker's own write ended the claim, and only the reply was lost."""
     # A rescue records the claim under this worker's name too, but with another outcome.
-    return Attempt.objects.filter(
+    ours = Attempt.objects.filter(
         job_id=end.job.pk, epoch=end.job.epoch, worker=worker, outcome=end.outcome
-    ).exists()
+    )
+    with sessions.short_transaction():
+        return ours.exists()

@@ -31,6 +31,8 @@ from jobs.worker.stopping import Stopping
 
 log = logging.getLogger(__name__)
 
+MOST_FAILED_TURNS = 10  # in a row, by anything but the database
+
 
 class Loop:
     """The main thread of a worker process.
@@ -90,21 +92,31 @@ class Loop:
         self.bell.wait(max(0.0, self.next_moment() - time.monotonic()))
         # The whole turn is watched: a log that can't be written would block the jobs too.
         with self.watchdog.watch("Claiming and settling"):
-            self.collect()
-            if time.monotonic() >= self.retry_at:
-                self.work()
+            try:
+                self.collect()
+                if time.monotonic() >= self.retry_at:
+                    self.work()
+            except Exception as error:
+                self.come_to_terms(error)
 
     def work(self) -> None:
-        try:
-            self.held.settle()
-            if not self.stopping:
-                self.look()
-            if not self.stopping:
-                self.claim()
-            self.outage.over()
-        except Error as error:
-            connection.close()
-            self.retry_at = self.outage.note(error)
+        self.held.settle()
+        if not self.stopping:
+            self.look()
+        if not self.stopping:
+            self.claim()
+        self.outage.over()
+
+    def come_to_terms(self, error: Exception) -> None:
+        """Wait and try again. What is no fault of the database, and stays, ends the worker."""
+        connection.close()
+        self.retry_at = self.outage.note(error)
+        if isinstance(error, Error):
+            return
+        log.error("A turn of the worker failed", exc_info=error)
+        if self.outage.faults >= MOST_FAILED_TURNS:
+            self.stopping.exit_code = 1
+            self.stopping.has_reason = True
 
     def next_moment(self) -> float:
         """The moment (monotonic) of the next turn; a ring wakes the thread earlier."""
@@ -173,9 +185,9 @@ class Loop:
         if now < self.look_at:
             return
         self.look_at = now + self.options.poll * random.uniform(1, 1.25)
-        self.looked = True
         found = survey.ask(self.intake.within_reach(), self.name)
-        for model in found.locked:
+        self.looked = not found.is_guess
+        for model in found.out_of_reach:
             self.intake.put_aside(model)
         if found.should_stop:
             log.info("A person has asked this worker to stop.")
@@ -191,23 +203,28 @@ class Loop:
         self.intake.hungry.update(found.due)
         waits: dict[type[Job], Wait | None] = {}
         for model in {*found.due, *found.suspect}:
-            self.unless_locked(model, lambda model: waits.update({model: closed_for(model)}))
+            self.unless_locked(model, partial(self.note_wait, waits))
         self.intake.out_of_tokens = [
             model for model in found.due if (wait := waits.get(model)) and wait.is_short
         ]
         suspects = [model for model in found.suspect if waits.get(model, True) is None]
         self.intake.suspects = self.reservation.choose(suspects, is_idle=not self.held.runs)
 
+    def note_wait(self, waits: dict[type[Job], Wait | None], model: type[Job]) -> None:
+        with sessions.short_transaction():
+            waits[model] = closed_for(model)
+
     def rescue(self, model: type[Job]) -> None:
-        for end in queue.rescue(model, spared=self.held.runs):
+        ours = {run.job.id for run in self.held.to_beat()}
+        for end in queue.rescue(model, spared=ours):
             journal.report(end, self.name)
 
     def unless_locked(self, model: type[Job], move: Callable[[type[Job]], None]) -> None:
-        """Make a move of one model. If its table is locked, skip it: the other models go on."""
+        """Make a move of one model. If its table is locked or broken, the other models go on."""
         try:
             move(model)
         except Error as error:
-            if not faults.is_conflict(error):
+            if faults.is_servers(error) or faults.is_lost():
                 raise
             log.warning("%s is left alone for a while: %s", model._meta.label, error)
             self.intake.put_aside(model)
@@ -215,8 +232,8 @@ class Loop:
     # claim: fill the free slots
 
     def claim(self) -> None:
-        if self.intake.suspects and not self.held.runs:
-            self.start(self.intake.suspects.pop(), 1, suspect=True)
+        while self.intake.suspects and not self.held.runs:
+            self.unless_locked(self.intake.suspects.pop(), self.start_suspect)
         if not self.may_claim():
             return
         for model, wanted in self.intake.share_out(self.held.counts):
@@ -225,6 +242,9 @@ class Loop:
     def fill(self, model: type[Job], wanted: int) -> None:
         if self.start(model, wanted) < wanted:
             self.intake.hungry.discard(model)
+
+    def start_suspect(self, model: type[Job]) -> None:
+        self.start(model, 1, suspect=True)
 
     def may_claim(self) -> bool:
         """Whether other jobs may be claimed now: not while a suspect runs, nor while one waits.
@@ -248,13 +268,14 @@ class Loop:
         if self.held:
             # Wait for a lost database; a stopping worker waits for at most one lease.
             give_up_at = self.stopping.stop_at + self.options.lease.total_seconds()
-            return self.outage.since is not None and time.monotonic() > give_up_at
+            is_stuck = self.outage.since is not None or not self.held.runs
+            return is_stuck and time.monotonic() > give_up_at
         if self.crew.is_paying and not self.stopping.is_urgent:
             return False  # the answer is paid for, even if another worker has the job by now
         if self.stopping:
             return True
         if drain and not self.looked:
-            self.look_at = -math.inf
+            self.look_at = min(self.look_at, time.monotonic() + 0.02)
         return drain and self.looked and self.intake.is_fed
 
 

@@ -1,5 +1,6 @@
 """What there is to do: one query for all kinds of job, sent by every worker at every poll."""
 
+import logging
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
@@ -8,6 +9,8 @@ from django.db.models import Exists, Subquery
 
 from jobs.db import faults, sessions
 from jobs.models import Job, Worker
+
+log = logging.getLogger(__name__)
 
 Model = type[Job]
 
@@ -27,23 +30,25 @@ class Found:
         self.suspect += other.suspect
         self.expired += other.expired
         self.should_stop |= other.should_stop
+        self.is_guess |= other.is_guess
 
 
 def ask(models: Collection[Model], worker: str) -> Found:
-    """Query all models at once; if a table is locked, each model by itself."""
+    """Query all models at once; if a table is locked or broken, each model by itself."""
     try:
         return _ask(models, worker)
     except Error as error:
-        if not faults.is_conflict(error):
+        if faults.is_servers(error) or faults.is_lost():
             raise
     found = Found()
     for model in models:
         try:
             found.add(_ask([model], worker))
         except Error as error:
-            if not faults.is_conflict(error):
+            if faults.is_servers(error) or faults.is_lost():
                 raise
-            found.locked.append(model)
+            log.warning("%s can't be asked: %s", model._meta.label, error)
+            found.out_of_reach.append(model)
     return found
 
 
@@ -61,7 +66,7 @@ def _ask(models: Collection[Model], worker: str) -> Found:
         me = Worker.objects.filter(name=worker).order_by()
         row = me.values_list(*questions.values(), "asked_to_stop").first()
     if row is None:  # no row before the worker's first beat: every model is worth a try
-        return Found(due=list(models), expired=list(models))
+        return Found(due=list(models), expired=list(models), is_guess=True)
     *answers, should_stop = row
     found = Found(should_stop=should_stop)
     for (model, what), answer in zip(questions, answers, strict=True):

@@ -53,7 +53,7 @@ def test_it_is_not_the_servers_fault(state):
 def test_a_hook_that_met_it_turns_no_success_into_a_failure(worker, monkeypatch, state):
     queue.enqueue([Hooked(name="a")])
     job = worker.claim_one(Hooked)
-    monkeypatch.setattr(Hooked, "on_success", Mock(side_effect=fault(state)))
+    monkeypatch.setattr(Hooked, "on_success", lambda job, result: meet(state))
 
     with pytest.raises((OperationalError, InternalError)):
         worker.succeed(job)
@@ -62,6 +62,30 @@ def test_a_hook_that_met_it_turns_no_success_into_a_failure(worker, monkeypatch,
     assert (row.status, row.attempts) == (Status.PROCESSING, 0)
     monkeypatch.undo()
     assert worker.succeed(job) == []
+
+
+def meet(state):
+    """Let the server itself say it, within the open transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '{state}'; END $$")
+
+
+def test_a_hook_whose_other_database_is_away_holds_up_no_other(worker, monkeypatch):
+    queue.enqueue([Hooked(name="a"), Hooked(name="b")])
+    jobs = worker.claim(Hooked, slots=2)
+    away = OperationalError("the other database is away")
+    away.__cause__ = type("Said", (Exception,), {"sqlstate": "08006"})()
+
+    def ask_the_other(job, result):
+        if job.name == "a":
+            raise away
+
+    monkeypatch.setattr(Hooked, "on_success", ask_the_other)
+
+    [missed] = worker.succeed(*jobs)
+
+    assert (missed.job.name, missed.is_busy) == ("a", True)
+    assert Hooked.objects.get(name="b").status == Status.SUCCEEDED
 
 
 @pytest.mark.postgres

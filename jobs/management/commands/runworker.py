@@ -15,6 +15,7 @@ from django.db import Error
 from jobs.db import sessions
 from jobs.models import Job, job_models
 from jobs.paid import limits
+from jobs.worker.heartbeat import say_briefly
 from jobs.worker.loop import Loop
 from jobs.worker.options import Options
 
@@ -72,7 +73,7 @@ class Command(BaseCommand):
         code = loop.run(drain=options["drain"])
         if loop.crew.hung or loop.crew.abandoned:
             # Hung threads, and any locks they hold, must not keep the process from ending.
-            logging.shutdown()
+            say_briefly(logging.shutdown)
             os._exit(code)
         sys.exit(code)
 

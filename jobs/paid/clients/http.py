@@ -148,7 +148,10 @@ class Exchange:
     def result(self, fetch: Callable[[], httpx2.Response], timeout: float) -> httpx2.Response:
         """The answer within `timeout` seconds awake; else raises NotSent, Lost or Unusable."""
         thread = threading.Thread(target=self.run, args=(fetch,), name="paid-call", daemon=True)
-        thread.start()
+        try:
+            thread.start()
+        except RuntimeError as error:  # the system allows no further thread
+            raise NotSent(str(error)) from None
         wait_awake(thread, timeout)
         with self.lock:
             if self.response is not None:
