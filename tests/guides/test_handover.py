@@ -1,4 +1,4 @@
-"""POST /api/guides/: another system hands over a guide, once or as often as it likes."""
+"""POST /api/guides/: another system hands over a guide, once or repeatedly."""
 
 from concurrent.futures import ThreadPoolExecutor
 

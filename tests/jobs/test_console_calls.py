@@ -14,9 +14,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 NAME = "gemini:flash"
 
 
-# Calls
-
-
 def new_call(**columns):
     from jobs.models import uuid7
 
