@@ -1,4 +1,4 @@
-"""Calls in the console: which of them a person has looked into."""
+"""Calls in the console: which of them a person has reviewed."""
 
 import pytest
 from django.contrib.admin.models import LogEntry

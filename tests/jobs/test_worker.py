@@ -295,7 +295,7 @@ def test_an_idle_look_reads_nothing_of_later_jobs():
 
 def test_a_stopping_worker_waits_for_what_is_being_paid_for(chore):
     worker = loop(Chore, grace=timedelta(0))
-    worker.crew.hand_over = Run.begin_once  # nobody performs it: it runs for ever
+    worker.crew.hand_over = Run.begin_once  # no thread performs it, so it runs for ever
     worker.start(Chore, 1)
     [run] = worker.held.runs.values()
 
@@ -352,7 +352,7 @@ def test_results_that_could_not_be_settled_at_once_keep_their_leases(chore):
     [ended] = worker.held.ended[Chore]
     assert worker.held.to_beat() == []
 
-    ended.tries = 1  # as an outage leaves it
+    ended.tries = 1  # as after an outage
     expires = Chore.objects.get().lease_expires_at
     worker.heartbeat.beat()
 
