@@ -165,7 +165,7 @@ def test_the_same_guide_sent_twice_at_once_is_saved_once(send):
     assert SpotImageJob.objects.count() == 1
 
 
-# Who may
+# Permissions
 
 
 @pytest.mark.parametrize("token", ["", "wrong", "a secre", "a secret more", "é"])

@@ -67,7 +67,7 @@ def test_an_action_without_an_effect_is_not_written_down(operator):
     assert not LogEntry.objects.exists()
 
 
-# Who may
+# Permissions
 
 
 @pytest.mark.parametrize("action", sorted(actions.ACTIONS))
