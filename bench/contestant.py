@@ -23,7 +23,7 @@ STOPPING = 15  # seconds for a worker to end by itself
 
 
 class Failed(Exception):
-    """A queue did not do what was asked; the text is its last line of output."""
+    """A queue did not do what was asked; the text says why, or is its last line of output."""
 
 
 @dataclass
