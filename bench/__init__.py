@@ -1,1 +1,1 @@
-"""How fast Tabie's queue is, beside others on the same PostgreSQL: `make bench`."""
+"""Measures Tabie's queue beside other queues on the same PostgreSQL: `make bench`."""

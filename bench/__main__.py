@@ -16,7 +16,7 @@ QUEUES = ["tabie", "bare-loop", "pgqueuer", "procrastinate", "django-tasks-db"]
 
 def main() -> None:
     options = parse()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # through every `finally`
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # SystemExit runs every `finally`
     reasons: list[str] = []
     with running_server() as server:
         entered = [Contestant(name, server.sockets) for name in options.only]
@@ -51,9 +51,9 @@ def queues(names: str) -> list[str]:
 
 
 def race(queues: list[Contestant], sizes: Sizes, reasons: list[str]) -> dict[str, Figures]:
-    """Measure all that can be measured; what fails leaves its reason instead of a figure.
+    """Measure every queue; a measurement that fails leaves its reason instead of a figure.
 
-    Figure by figure, so that a machine that is busy for a while is so for all of them.
+    Each figure is taken of all queues in turn: a machine that is busy for a while slows all.
     """
     figures: dict[str, Figures] = {queue.name: {} for queue in queues}
     ready = [queue for queue in queues if prepare(queue, reasons)]

@@ -105,7 +105,7 @@ FROM spot_image_jobs LIMIT 100000;
 
 @dataclass
 class Cost:
-    """What one page asked of the database."""
+    """The database queries of one page."""
 
     queries: int = 0
     milliseconds: float = 0.0
@@ -129,7 +129,7 @@ def main() -> None:
     parser.add_argument("--days", type=float, default=30, help="over which they are spread (30)")
     parser.add_argument("--bulk", type=int, default=100_000, help="jobs of one action (100000)")
     options = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # through every `finally`
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # SystemExit runs every `finally`
     plain = {"staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
     from django.conf import settings
 
@@ -162,7 +162,7 @@ def fill(jobs: int, days: float) -> None:
 
 
 def pages() -> Iterator[tuple[str, str, dict[str, Any] | None]]:
-    """Of each page its title, its address and what is posted, if anything is."""
+    """The title and address of each page, and the data to post, if any."""
     jobs = SpotImageJob.objects
     failed = jobs.filter(status=Status.FAILED).latest("id")
     last_month, yesterday = days_ago(29), days_ago(1)
@@ -237,10 +237,10 @@ def days_ago(days: int) -> str:
 
 
 def measure(client: Client) -> Iterator[str]:
-    """Print a line per page; yields the titles of those that take too long."""
+    """Print a line per page; yields the titles of pages that take too long."""
     print(f"{'page':34} {'queries':>7} {'database ms':>11}")
     for title, address, data in pages():
-        ask(client, address, data)  # the first one pays for what is cached
+        ask(client, address, data)  # the first request fills the caches
         cost = Cost()
         with connection.execute_wrapper(cost):
             answer = ask(client, address, data)
@@ -266,7 +266,7 @@ def explain(taken: float, sql: str, params: Any) -> None:
 
 
 def act(number: int) -> None:
-    """Do to many jobs what one press of a button asks for; a request does 5 s of it."""
+    """Run a bulk action on many jobs, in requests of up to 5 s, as a button does."""
     user = User.objects.get(username="operator")
     for name, status in (("requeue", Status.FAILED), ("cancel", Status.QUEUED)):
         jobs = SpotImageJob.objects.filter(status=status)

@@ -1,4 +1,4 @@
-"""A queue in the race, seen from outside: its database, its environment, its processes."""
+"""A queue in the race: its database, its environment, its processes."""
 
 import json
 import os
@@ -18,20 +18,20 @@ from psycopg.sql import SQL, Identifier
 from bench.environments import PROJECT, RUN, python_of
 
 PATIENCE = 60  # seconds for one operation
-SETTLING = 1  # seconds from a worker's first connection to its idleness
+SETTLING = 1  # seconds from a worker's first connection until it is idle
 STOPPING = 15  # seconds for a worker to end by itself
 
 
 class Failed(Exception):
-    """A queue did not do what was asked; the text is its last word."""
+    """A queue did not do what was asked; the text says why, or is its last line of output."""
 
 
 @dataclass
 class Contestant:
-    """One queue with a database of its own on the common server."""
+    """One queue with its own database on the common server."""
 
     name: str
-    sockets: Path  # of the server, which listens nowhere else
+    sockets: Path  # the server listens only there
 
     @property
     def module(self) -> str:
@@ -67,7 +67,7 @@ class Contestant:
         )
 
     def ask(self, operation: str, number: int = 0) -> Any:
-        """Have an operation done inside the queue's environment; returns what it answers."""
+        """Run an operation inside the queue's environment; returns its result."""
         try:
             done = subprocess.run(
                 self._command(operation, number),
@@ -86,14 +86,14 @@ class Contestant:
 
     @contextmanager
     def workers(self, count: int = 1, slots: int = 0) -> Iterator[list[int]]:
-        """Have that many worker processes, up and idle; yields their ids."""
+        """Start `count` worker processes and wait until they are idle; yields their process ids."""
         with tempfile.TemporaryFile("w+") as log:
             processes = [
                 subprocess.Popen(
                     self._command("work", slots),
                     cwd=PROJECT,
                     env={**self.environment, "PGAPPNAME": f"worker {number}"},
-                    stdin=subprocess.PIPE,  # when it closes, they end
+                    stdin=subprocess.PIPE,  # the worker ends when it closes
                     stdout=log,
                     stderr=log,
                 )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
 HOME = PROJECT / ".bench"
-RUN = HOME / "server"  # of one run: the database server and all else that goes with it
+RUN = HOME / "server"  # for one run: the database server and its files
 PATIENCE = 180  # seconds for an installation
 
 
@@ -18,11 +18,11 @@ class NoEnvironment(Exception):
 
 
 def python_of(queue: str) -> Path:
-    """Find the interpreter that has the queue's packages; ours has Tabie's."""
+    """Find the interpreter with the queue's packages; for Tabie it is this one."""
     pins = PROJECT / "bench" / "requirements" / f"{queue}.txt"
     if not pins.exists():
         return Path(sys.executable)
-    # Named after its pins: other pins, other environment.
+    # The name contains a hash of the pins, so new pins get a new environment.
     version = hashlib.sha256(pins.read_bytes() + sys.version.encode()).hexdigest()[:8]
     folder = HOME / f"{queue}-{version}"
     if not (folder / "complete").exists():
@@ -35,7 +35,7 @@ def _install(pins: Path, folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     venv.create(folder, with_pip=False)
     try:
-        # Our own pip installs for it: a new environment can't count on having one.
+        # This interpreter's pip installs: the new environment has none.
         subprocess.run(
             [
                 *(sys.executable, "-m", "pip", "--python", folder / "bin" / "python", "install"),

@@ -16,21 +16,21 @@ from bench.contestant import Contestant, Failed
 from bench.tasks import NAP
 
 SLOTS = 50
-LONG_ENOUGH = 5  # seconds after which a measurement is trusted without being repeated
-WATCH = 0.02  # seconds between two looks at whether a drain is over
+LONG_ENOUGH = 5  # seconds; a measurement this long is not repeated
+WATCH = 0.02  # seconds between two checks whether a drain is over
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much is measured."""
+    """How many jobs and seconds each measurement takes."""
 
     single: int = 300  # jobs enqueued one by one
     bulk: int = 10_000
     drain: int = 20_000
-    drain_seconds: int = 10  # a slower queue is judged by what it did until then
+    drain_seconds: int = 10  # a slower queue is measured by the jobs it finished by then
     naps: int = 2_000
     stamps: int = 200
-    deep: int = 1_000_000  # later jobs; half as many finished
+    deep: int = 1_000_000  # later jobs, beside half as many finished ones
     idle_seconds: int = 10
     rounds: int = 3
 
@@ -64,14 +64,14 @@ def enqueueing(queue: Contestant, sizes: Sizes) -> Figures:
 
 
 def draining(queue: Contestant, sizes: Sizes) -> Figures:
-    """Drain with one worker and with two; the first tells its memory and its commits too."""
+    """Drain with one worker and with two; memory and commits are those of the single one."""
     set_aside(queue, "enqueue_noops", sizes.drain)
     before = transactions(queue)
     with queue.workers() as [worker]:
         bursts = drain_repeatedly(queue, sizes)
         memory = resident_megabytes(worker)
     commits = transactions(queue) - before
-    empty(queue)  # of what a slow one left, or the next would not start idle
+    empty(queue)  # a slow queue leaves jobs, and the next workers must start idle
     with queue.workers(2):
         bursts_of_two = drain_repeatedly(queue, sizes)
     return {
@@ -83,9 +83,9 @@ def draining(queue: Contestant, sizes: Sizes) -> Figures:
 
 
 def picking_up(queue: Contestant, sizes: Sizes) -> Figures:
-    """How long a job waits for a worker that has nothing else to do.
+    """How long a job waits for an idle worker.
 
-    Both from just before it was enqueued and from the return of that call.
+    Measured from just before the call that enqueues it, and from that call's return.
     """
     empty(queue)
     stamps = Path(queue.environment["BENCH_STAMPS"])
@@ -115,7 +115,7 @@ def napping(queue: Contestant, sizes: Sizes) -> Figures:
 
 
 def idling(queue: Contestant, sizes: Sizes) -> Figures:
-    """Compare a short idle life with a longer one: what a start and a stop cost falls out."""
+    """Subtract a short idle run from a longer one: this removes the cost of start and stop."""
     empty(queue)
     with autovacuum_off(queue):
         short = transactions_of_a_life(queue, 0)
@@ -124,7 +124,7 @@ def idling(queue: Contestant, sizes: Sizes) -> Figures:
 
 
 def depth(queue: Contestant, sizes: Sizes) -> Figures:
-    """Drain among many later and finished jobs, against the same minutes' empty table."""
+    """Drain among many later and finished jobs, and compare with an empty table just before."""
     if "deepen" not in queue.facts["more"]:
         return {}
     set_aside(queue, "enqueue_noops", sizes.drain)
@@ -148,7 +148,7 @@ MEASUREMENTS: list[Callable[[Contestant, Sizes], Figures]] = [
 
 @dataclass(frozen=True)
 class Burst:
-    """How much of a burst of jobs was done, and how fast."""
+    """How many jobs of a burst were done, and in what time."""
 
     done: int
     seconds: float
@@ -178,18 +178,18 @@ def drain_repeatedly(queue: Contestant, sizes: Sizes, *, keep: bool = False) -> 
 
 
 def drain(queue: Contestant, limit: float, *, keep: bool = False) -> Burst:
-    """Let the idle workers find all jobs set aside at once; the clock runs from that commit."""
+    """Insert all jobs set aside in one commit; the clock starts there, with idle workers."""
     if not keep:
         empty(queue)
     with queue.connect() as connection:
         if keep:
-            connection.execute("UPDATE aside SET id = uuidv7()")  # the last round's are still there
+            connection.execute("UPDATE aside SET id = uuidv7()")  # the last round's rows are kept
         connection.execute("CHECKPOINT")
         before = count(connection, queue.facts["DONE_JOBS"])
         with connection.transaction():
             insert = "INSERT INTO {} OVERRIDING SYSTEM VALUE TABLE aside"
             sent = connection.execute(statement(insert, queue)).rowcount
-            # Nobody's plan shall depend on whether autovacuum has been here yet.
+            # No queue's plan may depend on whether autovacuum has run yet.
             connection.execute(statement("ANALYZE {}", queue))
             if queue.facts["WAKE"]:
                 connection.execute(queue.facts["WAKE"])
@@ -203,10 +203,10 @@ def drain(queue: Contestant, limit: float, *, keep: bool = False) -> Burst:
 
 
 def watch(queue: Contestant, limit: float) -> bool:
-    """Wait until no job is open, but not longer than `limit` seconds; returns whether it is so."""
+    """Wait up to `limit` seconds until no job is open; returns whether that happened."""
     give_up = time.perf_counter() + limit
     any_open = SQL("SELECT EXISTS ({})").format(SQL(queue.facts["OPEN_JOBS"]))
-    # One transaction, so that looking does not count as commits of the queue.
+    # One transaction, so that these checks don't count as commits of the queue.
     with queue.connect() as connection, connection.transaction():
         while scalar(connection, any_open):
             if time.perf_counter() > give_up:
@@ -229,7 +229,7 @@ def transactions_of_a_life(queue: Contestant, seconds: float) -> int:
 
 
 def transactions(queue: Contestant) -> int:
-    """Count the database's transactions. Exact only while nobody is connected to it."""
+    """Count the database's transactions. Exact only while no session is connected to it."""
     with queue.connect("postgres") as connection:
         total = "SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = %s"
         return scalar(connection, total, [queue.database])
@@ -237,7 +237,7 @@ def transactions(queue: Contestant) -> int:
 
 @contextmanager
 def autovacuum_off(queue: Contestant) -> Iterator[None]:
-    """It has transactions of its own, which are not the queue's."""
+    """Turn autovacuum off: its transactions would count as the queue's."""
     with queue.connect("postgres") as connection:
         connection.execute("ALTER SYSTEM SET autovacuum = off")
         connection.execute("SELECT pg_reload_conf()")

@@ -1,4 +1,4 @@
-"""As little Django as can be served: what the framework and gunicorn cost by themselves."""
+"""A minimal Django site: it shows what the framework and gunicorn cost by themselves."""
 
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application

@@ -1,6 +1,6 @@
 """What runs inside a queue's own environment: python -m bench.inside QUEUE OPERATION [NUMBER].
 
-The standard library only: these environments have nothing else in common.
+Imports only the standard library: these environments have nothing else in common.
 An operation prints its result as JSON, on the last line.
 """
 
@@ -18,7 +18,7 @@ FACTS = ["TABLES", "OPEN_JOBS", "DONE_JOBS", "WAKE", "SLOTS"]
 
 
 def describe(queue: ModuleType, _: int) -> dict[str, Any]:
-    """Say what the race has to know about the queue's tables, and what more it can measure."""
+    """Describe the queue's tables to the race, and which optional figures it can measure."""
     more = ["plain_insert", "enqueue_made", "deepen", "look"]
     return {fact: getattr(queue, fact) for fact in FACTS} | {
         "more": [operation for operation in more if hasattr(queue, operation)]
@@ -45,7 +45,7 @@ def enqueue_noops(queue: ModuleType, count: int) -> float:
 
 
 def enqueue_made(queue: ModuleType, count: int) -> float:
-    """Enqueue all at once what the caller has made before; returns jobs a second."""
+    """Enqueue prepared jobs all at once; returns jobs a second."""
     jobs = queue.make("noop", count)
     return rate(lambda: queue.enqueue_made(jobs), count)
 
@@ -74,12 +74,12 @@ def deepen(queue: ModuleType, count: int) -> None:
 
 
 def look(queue: ModuleType, count: int) -> list[float]:
-    """Look for due jobs where there are none; returns seconds for each look."""
+    """Look for due jobs when there are none; returns the seconds of each look."""
     return [1 / rate(queue.look, 1) for _ in range(count)]
 
 
 def work(queue: ModuleType, slots: int) -> None:
-    """Run jobs until stopped: up to `slots` at once, or with 0 as it drains fastest."""
+    """Run jobs until stopped: up to `slots` at once; with 0, in the queue's fastest way."""
     threading.Thread(target=end_with_the_race, daemon=True).start()
     queue.work(slots)
 
@@ -100,7 +100,7 @@ def rate(action: Any, count: int) -> float:
 
 
 def end_with_the_race() -> None:
-    """Leave nothing running: the race holds our standard input, even if it is killed."""
+    """End when the race ends, even if it is killed: then our standard input closes."""
     os.read(sys.stdin.fileno(), 1)
     os._exit(1)
 

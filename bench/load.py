@@ -1,4 +1,4 @@
-"""Sends HTTP requests as fast as they are answered, on this machine, and measures each answer."""
+"""Sends HTTP requests to this machine as fast as it answers, and measures each answer."""
 
 import asyncio
 import time
@@ -10,7 +10,7 @@ CONNECTIONS = 8
 
 @dataclass
 class Load:
-    """Requests of a few seconds: how long each took, and what was answered."""
+    """The requests of a few seconds: how long each took, and their statuses."""
 
     seconds: float = 0.0
     times: list[float] = field(default_factory=list)
@@ -42,9 +42,9 @@ def post(path: str, body: bytes, **headers: str) -> bytes:
 
 
 def measure(port: int, requests: list[bytes], seconds: float) -> Load:
-    """Send these by turns over a few connections that stay open.
+    """Send the requests in turn over a few connections that stay open.
 
-    Each connection has its own part of them; a few are sent by all, over and over.
+    Each connection repeats its own share; if there are too few, it sends all of them.
     """
     return asyncio.run(_measure(port, requests, seconds))
 

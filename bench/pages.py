@@ -49,7 +49,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.pages", description=__doc__)
     parser.add_argument("--seconds", type=float, default=4, help="for each kind of request (4)")
     seconds = parser.parse_args().seconds
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # through every `finally`
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # SystemExit runs every `finally`
     with running_server():
         try:
             prepare()
@@ -63,7 +63,7 @@ def main() -> None:
 
 
 def prepare() -> None:
-    """500 guides of 10 spots: most are final, of the others all pictures are waited for."""
+    """Save 500 guides of 10 spots: most are final, the others wait for all their pictures."""
     call_command("migrate", verbosity=0)
     call_command("collectstatic", interactive=False, verbosity=0)
     for n in range(GUIDES):
@@ -87,7 +87,7 @@ def serving(port: int, seconds: float) -> Iterator[Row]:
     etag = fetch(port, status)[0]["ETag"]
     page_etag = fetch(port, final)[0]["ETag"]
     home_poll = poll_of(port, "/")
-    # More than can be taken in the time: one that is sent again would only be read.
+    # More than fit into the time: a guide sent again would not be saved, only compared.
     guides = [hand_over(f"new-{n}") for n in range(int(1_000 * seconds) + 1_000)]
     for title, code, requests in [
         ("home, 24 of 500 guides", 200, [request("/")]),
@@ -110,12 +110,12 @@ def serving(port: int, seconds: float) -> Iterator[Row]:
 
 
 def poll_of(port: int, path: str) -> str:
-    """Where that page will ask for news."""
+    """The address that this page polls."""
     return re.search(r'hx-get="([^"]+)"', fetch(port, path)[1]).group(1).replace("&amp;", "&")
 
 
 def bring_pictures(plan_id: str) -> None:
-    """All its pictures are there, and are to be replaced: a page that loads them goes on asking."""
+    """Give the guide all its pictures, to be replaced: so its page goes on polling."""
     SpotDetail.objects.filter(guide=plan_id).update(image_url=PICTURE, image_status="processing")
     connections.close_all()
 

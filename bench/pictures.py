@@ -42,8 +42,8 @@ from jobs.models import Provider, Worker  # noqa: E402
 
 SAVES = 50
 PICTURES = 5
-WATCH = 0.02  # seconds between two looks at whether a picture is there
-PATIENCE = 60  # seconds for all besides the provider's own
+WATCH = 0.02  # seconds between two checks whether a picture is ready
+PATIENCE = 60  # seconds, besides the provider's own
 PLACES = [spot for _, spots in demo.GUIDES for spot in spots if UNPAINTABLE not in spot[2]]
 
 
@@ -51,7 +51,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.pictures", description=__doc__)
     parser.add_argument("--seconds", type=float, default=20, help="that a slow provider takes (20)")
     slow = parser.parse_args().seconds
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # through every `finally`
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # SystemExit runs every `finally`
     with running_server():
         try:
             call_command("migrate", verbosity=0)
@@ -67,7 +67,7 @@ Rows = list[tuple[str, str]]
 
 
 def saving() -> Rows:
-    """Save by turns with and without the queue, so that both meet the same machine."""
+    """Save alternately with and without the queue, so that a busy machine slows both."""
     say("saving …")
     with_queue, without = [], []
     for _ in range(SAVES):
@@ -85,13 +85,13 @@ def saving() -> Rows:
 def painting() -> Rows:
     say("painting …")
     with worker(PAINTER_SECONDS=0):
-        until_shown(1)  # the first one loads the fonts
+        until_shown(1)  # the first picture loads the fonts
         seconds = [until_shown(1) for _ in range(PICTURES)]
     return [("from commit to picture stored and shown, ms", f"{median(seconds) * 1000:.0f}")]
 
 
 def waiting(slow: float) -> Rows:
-    """The provider works elsewhere, as one that takes that long does."""
+    """Measure with a remote provider: the worker only waits."""
     Path(os.environ["BENCH_REMOTE_ANSWER"]).write_bytes(painter.paint(*PLACES[0], "Kyoto, Japan"))
     Provider.objects.create(name="remote", requests_per_minute=None)
     title = f"{PICTURES} pictures, {slow:g} s each at a remote provider, s"
@@ -100,14 +100,14 @@ def waiting(slow: float) -> Rows:
 
 
 def waiting_and_painting(slow: float) -> Rows:
-    """The painter waits too, and then keeps this machine's processors busy."""
+    """Measure with the painter, which waits and then keeps this machine's processors busy."""
     title = f"{PICTURES} pictures, {slow:g} s each and then painted here, s"
     with worker(PAINTER_SECONDS=slow):
         return many_and_one(title, slow)
 
 
 def many_and_one(title: str, slow: float) -> Rows:
-    """Many first: they pay for the worker's warming up."""
+    """Measure many pictures first: they include the worker's warm-up."""
     say(f"{title} …")
     many = until_shown(PICTURES, slow)
     one = until_shown(1, slow)
@@ -128,11 +128,11 @@ def save(spots: int) -> Guide:
     )
 
 
-places = cycle(PLACES)  # other ones each time: a known picture would not be stored again
+places = cycle(PLACES)  # new places each time: a known picture would not be stored again
 
 
 def until_shown(spots: int, provider_seconds: float = 0) -> float:
-    """Save a guide; returns the seconds from its commit until all its pictures are there."""
+    """Save a guide; returns the seconds from its commit until all its pictures are shown."""
     guide = save(spots)
     committed = time.perf_counter()
     missing = SpotDetail.objects.filter(guide=guide, image_url="")
@@ -150,7 +150,7 @@ def until_shown(spots: int, provider_seconds: float = 0) -> float:
 
 @contextmanager
 def worker(**environment: object) -> Iterator[None]:
-    """Have a worker process of 8 slots, up and idle."""
+    """Start a worker process of 8 slots and wait until it is idle."""
     forget()
     added = {name: str(value) for name, value in environment.items()}
     with worker_log().open("w") as log:
@@ -186,7 +186,7 @@ def worker_log() -> Path:
 
 
 def forget() -> None:
-    """Empty all tables that the last measurement has filled."""
+    """Empty all tables that the last measurement filled."""
     with connection.cursor() as cursor:
         cursor.execute("TRUNCATE guides, spot_image_jobs, job_attempts, job_workers CASCADE")
 

@@ -1,4 +1,4 @@
-"""A maker that works elsewhere: the worker waits for a picture and does not paint it."""
+"""A remote maker: the worker waits for a picture and does not paint it."""
 
 import os
 import time
@@ -13,6 +13,6 @@ class Remote(Painter):
 
     def draw(self, request: PictureRequest, timeout: float) -> Answer:
         time.sleep(float(os.environ["BENCH_REMOTE_SECONDS"]))
-        # An ending of its own, which no decoder reads, makes it a picture of its own to store.
+        # The prompt at the end makes each file different, so it is stored; no decoder reads it.
         picture = Path(os.environ["BENCH_REMOTE_ANSWER"]).read_bytes()
         return Answer(raw=picture + request.prompt.encode())

@@ -1,4 +1,4 @@
-"""The PostgreSQL of one benchmark, durable as in production and gone afterwards."""
+"""The PostgreSQL of one benchmark: durable as in production, removed afterwards."""
 
 import fcntl
 import shutil

@@ -3,7 +3,7 @@
 import os
 
 os.environ |= {
-    "DEBUG": "false",  # debugging keeps every query it ever made
+    "DEBUG": "false",  # with DEBUG, Django keeps every query in memory
     "SECRET_KEY": "the benchmark has none",
     "ALLOWED_HOSTS": "localhost",
     "DATABASE_URL": f"postgresql:///{os.environ['PGDATABASE']}",

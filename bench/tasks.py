@@ -1,4 +1,4 @@
-"""What the jobs of the benchmark do, whichever queue runs them."""
+"""What the jobs of the benchmark do, the same in every queue."""
 
 import os
 import time
@@ -8,7 +8,7 @@ NAP = 0.1  # seconds
 
 
 def noop(sent_at: float) -> None:
-    """Do nothing: what is measured is the queue itself."""
+    """Do nothing, so that only the queue is measured."""
 
 
 def nap(sent_at: float) -> None:
@@ -17,7 +17,7 @@ def nap(sent_at: float) -> None:
 
 
 def stamp(sent_at: float) -> None:
-    """Note when the job of that moment started."""
+    """Note when the job that was sent at that moment started."""
     started_at = time.time()
     with Path(os.environ["BENCH_STAMPS"]).open("a") as stamps:
         stamps.write(f"{sent_at} {started_at}\n")

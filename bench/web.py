@@ -10,5 +10,5 @@ STORAGES = {
     **STORAGES,
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.ManifestStaticFilesStorage"},
 }
-SECURE_SSL_REDIRECT = False  # the benchmark speaks plain http, on this machine alone
+SECURE_SSL_REDIRECT = False  # the benchmark uses plain http on this machine
 API_TOKEN = "the benchmark's"

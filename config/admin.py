@@ -1,4 +1,4 @@
-"""Django's own admin pages, in the clothes of the others."""
+"""Django's own admin pages for users and groups, in Unfold's look."""
 
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 def sidebar(title: Any, *pages: tuple[str, Any, str]) -> dict[str, Any]:
-    """A group of the admin's menu: of each page the model, how it is called, and its icon."""
+    """A group of the admin's menu; a page is its model, its title and its icon."""
 
     def may_open(model: str) -> Callable[[HttpRequest], bool]:
         app, name = model.split("_")
@@ -43,7 +43,7 @@ UNFOLD = {
         },
     ],
     "SITE_ICON": lambda request: static("favicon.svg"),
-    # The indigo of the visitors' pages.
+    # The same indigo as on the visitors' pages.
     "COLORS": {
         "primary": {
             "50": "#eff5fb",

@@ -12,8 +12,8 @@ Policy = dict[str, str]
 VISITORS: Policy = {
     "default-src": "'none'",
     "script-src": "'self'",
-    "style-src": "'self'",  # no style attributes either: what a spot looks like is drawn as SVG
-    # Pictures may live elsewhere: `image_url` can be any address of the web. data: is the preview.
+    "style-src": "'self'",  # style attributes are forbidden too, so a spot's colours are SVG
+    # Pictures may be anywhere: `image_url` can be any web address. The preview is a data: URL.
     "img-src": "'self' data: http: https:",
     "connect-src": "'self'",
     "form-action": "'self'",
@@ -27,7 +27,7 @@ OPERATORS: Policy = {
     "script-src": "'self' 'unsafe-eval'",
     "style-src": "'self' 'unsafe-inline'",
     "font-src": "'self'",
-    "img-src": "'self' data:",  # only our own pictures are shown there
+    "img-src": "'self' data:",  # the admin shows only our own pictures
 }
 
 
@@ -36,7 +36,7 @@ def middleware(
 ) -> Callable[[HttpRequest], HttpResponse]:
     def add_policy(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
-        # Django's pages for developers are full of scripts and styles of their own.
+        # Django's debug pages use inline scripts and styles.
         if not (settings.DEBUG and response.status_code in (404, 500)):
             response.headers.setdefault("Content-Security-Policy", policy_for(request.path))
         return response
@@ -53,10 +53,10 @@ def policy_for(path: str) -> str:
 
 
 def picture_origins() -> list[str]:
-    """Where our own pictures are, if not here."""
+    """The origins of our own pictures, besides this site."""
     if settings.S3_PUBLIC_URL:
         return [origin(settings.S3_PUBLIC_URL)]
-    if settings.S3_BUCKET:  # pictures are signed for, at an address that only the bucket knows
+    if settings.S3_BUCKET:  # pictures have signed URLs, on the bucket's host
         return [origin(settings.S3_ENDPOINT_URL)] if settings.S3_ENDPOINT_URL else ["https:"]
     return []
 

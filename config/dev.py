@@ -31,7 +31,7 @@ Child = subprocess.Popen[bytes]
 
 
 def run(port_name: str) -> int:
-    """Prepare and supervise; what stands in the way is said before anything is started."""
+    """Prepare and supervise; report any obstacle before anything is started."""
     refuse_production()
     port = read_port(port_name)
     with only_instance():
@@ -43,8 +43,8 @@ def run(port_name: str) -> int:
             threading.Thread(target=announce, args=[port], daemon=True).start()
             return supervise(
                 {
-                    # With its reloader, a process more: without it, templates would stay as
-                    # they were first read, and an edited page would not change.
+                    # With the reloader, though it costs a process: without it an edited template
+                    # would not show.
                     "web": ["runserver", f"{HOST}:{port}"],
                     "worker": ["runworker"],
                 }
@@ -71,7 +71,7 @@ def read_port(name: str) -> int:
 
 @contextmanager
 def only_instance() -> Iterator[None]:
-    """Lock the project's folder itself: no file to leave behind, and the lock dies with us."""
+    """Lock the project's folder itself: it leaves no file, and ends with this process."""
     folder = os.open(settings.BASE_DIR, os.O_RDONLY)
     try:
         try:
@@ -121,7 +121,7 @@ def ensure_admin() -> None:
 
 
 def announce(port: int) -> None:
-    """Print the address as soon as somebody answers there."""
+    """Print the address as soon as the web server answers."""
     while True:
         with suppress(OSError), socket.create_connection((HOST, port), timeout=1):
             break
@@ -161,19 +161,19 @@ def start(command: list[str]) -> Child:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        # The terminal's Ctrl-C reaches it once, through us, as a SIGTERM.
+        # A new session, so that Ctrl-C reaches the child only once: as the SIGTERM we send.
         start_new_session=True,
     )
 
 
 def relay(name: str, child: Child) -> threading.Thread:
-    """Print what a child prints, line by line, with its name before each."""
+    """Print a child's output with the child's name before each line."""
     prefix = f"{name:6} | ".encode()
 
     def pass_on() -> None:
         assert child.stdout
         for line in child.stdout:
-            # If nobody can read any more, read on: a full pipe would stop the child.
+            # Read on even if the terminal is gone: a full pipe would block the child.
             with suppress(OSError):
                 sys.stdout.buffer.write(prefix + line.rstrip(b"\r\n") + b"\n")
                 sys.stdout.buffer.flush()
@@ -208,5 +208,5 @@ def stop_database() -> None:
 
 
 def say(text: str) -> None:
-    with suppress(OSError):  # a terminal that was closed must not keep us from stopping
+    with suppress(OSError):  # a closed terminal must not prevent the stop
         print(text, flush=True)

@@ -1,4 +1,4 @@
-"""What is said when a request fails outside its view: a page to people, JSON to programs."""
+"""Replies when a request fails outside its view: a page for people, JSON for programs."""
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
@@ -8,7 +8,7 @@ from guides import replies
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """A name that is not this site's, or a request no sane client sends."""
+    """Reply to an unknown host name or a malformed request."""
     if is_for_programs(request):
         return replies.refusal(400, "bad_request", _("Nothing can be made of this request."))
     return defaults.bad_request(request, exception)

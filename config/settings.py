@@ -22,14 +22,14 @@ if (BASE_DIR / ".env").exists():
     env.read_env(BASE_DIR / ".env")
 
 DEBUG = env.bool("DEBUG", False)
-# Not through env(): it takes a leading "$" for the name of another variable.
+# Not through env(): it reads a leading "$" as the name of another variable.
 SECRET_KEY = os.environ.get("SECRET_KEY") or DEVELOPMENT_KEY
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=[])
 DATABASE_URL = env.str("DATABASE_URL", "")
 
 
 def refuse_to_run_unprotected() -> None:
-    """Name everything that is missing at once, so that one restart repairs it."""
+    """Name all missing settings at once, so that one restart is enough."""
     missing = []
     if SECRET_KEY == DEVELOPMENT_KEY:
         missing.append("SECRET_KEY: a long random text known to nobody")
@@ -55,7 +55,7 @@ if not DEBUG:
 def read_database_url() -> dict[str, Any]:
     database = dict(env.db_url("DATABASE_URL"))
     host = database.get("HOST", "")
-    # The folder of a socket, as libpq writes it: django-environ does not decode this part.
+    # The folder of a socket, written as in libpq: django-environ does not decode the host.
     if host.upper().startswith("%2F"):
         database["HOST"] = unquote(host)
     return database
@@ -73,11 +73,11 @@ def choose_database() -> dict[str, Any]:
 def tune(database: dict[str, Any]) -> dict[str, Any]:
     if database["ENGINE"].endswith("sqlite3"):
         options = {
-            # A transaction that starts as a reader can't wait for its turn to write.
+            # A transaction that begins with a read can't wait for the write lock later.
             "transaction_mode": "IMMEDIATE",
             "timeout": 20,
-            # WAL: readers and the writer don't stop each other. FULL: with NORMAL, a power cut
-            # takes back the last commits, and with them jobs that somebody was promised.
+            # WAL: readers and the writer don't block each other. FULL: with NORMAL, a power cut
+            # loses the last commits, and jobs with them.
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL",
         }
         return {**database, "OPTIONS": {**options, **database.get("OPTIONS", {})}}
@@ -136,7 +136,7 @@ TEMPLATES = [
     },
 ]
 
-LOGIN_REDIRECT_URL = "/admin/"  # the only pages one logs in for
+LOGIN_REDIRECT_URL = "/admin/"  # only these pages need a login
 
 
 # Security
@@ -152,19 +152,19 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000  # a guide of 500 spots is one form
-DATA_UPLOAD_MAX_MEMORY_SIZE = 10_000_000  # of a million letters, nine bytes each in a form
+DATA_UPLOAD_MAX_MEMORY_SIZE = 10_000_000  # a million letters, nine bytes each in a form
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEBUG
 SECURE_SSL_REDIRECT = env.bool("SECURE_SSL_REDIRECT", not DEBUG)
 SECURE_HSTS_SECONDS = 0 if DEBUG else 30 * 24 * 60 * 60
-# The other names below the same domain are not ours to decide about.
+# Other subdomains may not be ours, so HSTS does not include them.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
-# Anybody can send this header; only a proxy that always sets it makes it true.
+# Any client can send this header: trust it only behind a proxy that always sets it.
 if env.bool("TRUST_PROXY", False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
 
-# Who may hand over guides at /api/guides/: nobody, unless it is set.
+# Allows other systems to hand over guides at /api/guides/. Empty: closed.
 API_TOKEN = os.environ.get("API_TOKEN", "").strip()
 
 
@@ -191,8 +191,8 @@ S3_BUCKET = env.str("S3_BUCKET", "")
 S3_PRIVATE_BUCKET = env.str("S3_PRIVATE_BUCKET", "") or S3_BUCKET
 S3_ENDPOINT_URL = env.str("S3_ENDPOINT_URL", "")
 S3_PUBLIC_URL = env.str("S3_PUBLIC_URL", "")
-# boto reads AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY itself, from .env too: read_env() has
-# put them into the environment. So roles and session tokens work, and no secret is kept here.
+# boto itself reads AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, also from .env, which read_env()
+# loads into the environment. So roles and session tokens work, and no secret is kept here.
 AWS_REGION = env.str("AWS_REGION", "") or "us-east-1"
 
 
@@ -236,21 +236,21 @@ OPENAI_API_KEY = env.str("OPENAI_API_KEY", "")
 OPENAI_BASE_URL = env.str("OPENAI_BASE_URL", "")
 OPENAI_MODEL = env.str("OPENAI_MODEL", "gpt-image-2")
 PAINTER_SECONDS = env.float("PAINTER_SECONDS", 0.0)
-# Of the texts in pictures' prompts: any words, as an artist would be told.
+# For the prompts of pictures: free text, written as for an artist.
 PICTURE_STYLE = env.str("PICTURE_STYLE", "")
 PICTURE_LANGUAGE = env.str("PICTURE_LANGUAGE", "")
 
 
 # Paid calls
 
-# Of the prices that are set at the providers.
+# The currency of the providers' prices.
 CURRENCY = env.str("CURRENCY", "") or "USD"
-# Of a provider that is new: a person looks at its price before it costs more. Empty: no limit.
+# For a new provider, until a person has checked its price. Empty: no limit.
 _budget = env.str("DEFAULT_DAILY_BUDGET", "5")
 DEFAULT_DAILY_BUDGET = Decimal(_budget) if _budget else None
-# How often a call whose answer was lost is made again by itself; then a person decides.
+# How often the queue repeats a call whose answer was lost; then a person decides.
 UNKNOWN_REPEATS = env.int("UNKNOWN_REPEATS", 2)
-# How long an answer that can't be stored is kept in memory while storing is tried again.
+# How long a worker keeps an answer in memory while storing it fails.
 KEEP_ANSWER_SECONDS = env.float("KEEP_ANSWER_SECONDS", 600)
 # How long a job waits for a provider that is unavailable before it fails.
 PATIENCE_HOURS = env.float("PATIENCE_HOURS", 24)
@@ -258,7 +258,7 @@ PATIENCE_HOURS = env.float("PATIENCE_HOURS", 24)
 
 # Operators
 
-# A job that could have been claimed for so long needs a person.
+# A job that stays due this long without being claimed needs a person.
 WAITING_TOO_LONG_MINUTES = env.float("WAITING_TOO_LONG_MINUTES", 60)
 
 
@@ -280,7 +280,7 @@ LOGGING = {
     },
     "root": {"handlers": ["stderr"], "level": "INFO"},
     "loggers": {
-        "django": {"handlers": []},  # Django's own would say everything twice
-        "httpx2": {"level": "WARNING"},  # calls are on record in the database
+        "django": {"handlers": []},  # Django's own would log every line twice
+        "httpx2": {"level": "WARNING"},  # the database records the calls
     },
 }

@@ -1,4 +1,4 @@
-"""For other systems: how far a guide is, and handing over a finished one."""
+"""For other systems: read a guide's progress, and hand over a finished guide."""
 
 from pathlib import Path
 from typing import Any
@@ -19,32 +19,32 @@ from jobs import queue
 DESCRIPTION = Path(__file__).parent / "openapi.json"
 
 
-@csrf_exempt  # nothing is changed here: a POST shall hear that, and not of cookies
+@csrf_exempt  # a POST gets 405 here, not an error about cookies
 def guide_status(request: HttpRequest, plan_id: str) -> HttpResponseBase:
     if request.method not in ("GET", "HEAD"):
         return replies.not_allowed(request, ["GET", "HEAD"])
     found = find_status(plan_id)
     if found is None:
         return replies.not_found(_("There is no guide %(id)s.") % {"id": replies.shown(plan_id)})
-    # Before the estimates, which take most of the queries.
+    # Checked before the estimates, which take most of the queries.
     if has_already(request, found.etag):
         reply: HttpResponse = HttpResponseNotModified()
     else:
         reply = replies.JsonReply(status_json(request, found))
     reply.headers["ETag"] = found.etag
-    reply.headers["Cache-Control"] = "no-cache"  # keep it, but ask whether it is still true
+    reply.headers["Cache-Control"] = "no-cache"  # may be stored, but must be revalidated
     patch_vary_headers(reply, ["Accept-Language"])
     return reply
 
 
 def has_already(request: HttpRequest, etag: str) -> bool:
-    """Whether If-None-Match names it, weakly; other conditions are for those who write."""
+    """Whether If-None-Match names this etag (weak comparison); a read needs no other condition."""
     named = parse_etags(request.headers.get("If-None-Match", ""))
     return "*" in named or etag.removeprefix("W/") in [each.removeprefix("W/") for each in named]
 
 
 def status_json(request: HttpRequest, found: GuideStatus) -> dict[str, Any]:
-    """All that strangers may know of a guide's pictures: no prompt, error, worker or cost."""
+    """Everything the public may know about a guide's pictures: no prompt, error, worker or cost."""
     return {
         "plan_id": found.plan_id,
         "final": found.is_final,
@@ -91,10 +91,10 @@ def wait_json(found: GuideStatus, spot_name: str) -> dict[str, Any] | None:
     }
 
 
-@csrf_exempt  # a token is no cookie: no other site can make a browser send it
+@csrf_exempt  # authorized by a token: unlike a cookie, no other site can make a browser send it
 @queue.repeated
 def hand_over(request: HttpRequest) -> HttpResponseBase:
-    """Take over a finished guide. The same again changes nothing."""
+    """Accept a finished guide. Sending the same guide again changes nothing."""
     if request.method != "POST":
         return replies.not_allowed(request, ["POST"])
     if not incoming.is_open():

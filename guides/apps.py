@@ -13,7 +13,7 @@ class GuidesConfig(AppConfig):
 
 
 def grant_guides(using: str, **_: Any) -> None:
-    """Operators see the guides and choose among their pictures; editing them is another trade."""
+    """Let operators view guides and choose among their pictures, but not edit guides."""
     from guides.models import Guide, SpotDetail, SpotImage
     from jobs.console import groups
 

@@ -1,7 +1,7 @@
-"""Makes files of a picture that is not trusted: run as a process of its own, within limits.
+"""Turns an untrusted picture into files: runs as its own process, within limits.
 
-A decoder may crash, compute for minutes or ask for gigabytes. Here it takes nothing along, and
-has no secret to lose. It imports Pillow and nothing of ours: it is started for every picture.
+A decoder may crash, compute for minutes or ask for gigabytes. In its own process it harms no
+other work and knows no secrets. It imports only Pillow, because it starts for every picture.
 
     python decoder.py 480 960 1024 < picture > files.json
 """
@@ -18,24 +18,24 @@ from typing import Any
 from PIL import Image, ImageFilter, ImageOps
 
 FORMATS = ["PNG", "JPEG", "WEBP"]
-# The largest that image services sell, 16 times what a page shows. Decoded it has 64 MB.
+# The largest size that image services sell, 16 times what a page shows; 64 MB when decoded.
 MOST_PIXELS = 4096 * 4096
-CPU_SECONDS = 10  # such a picture takes about 1
-MOST_MEMORY = 640 * 1024 * 1024  # of addresses; such a picture takes half of it
+CPU_SECONDS = 10  # the largest picture takes about 1
+MOST_MEMORY = 640 * 1024 * 1024  # address space; the largest picture takes half of it
 
 
 def limit() -> None:
-    """Processor time and not the clock: a busy machine is not the picture's fault."""
+    """Limit processor time, not wall time: a busy machine is not the picture's fault."""
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 5))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with suppress(ValueError, OSError):  # macOS has no such limit
         resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
-    for stop in (signal.SIGTERM, signal.SIGINT):  # meant for the worker, which waits for us
+    for stop in (signal.SIGTERM, signal.SIGINT):  # for the worker, which waits for this process
         signal.signal(stop, signal.SIG_IGN)
 
 
 def files(raw: bytes, widths: list[int]) -> dict[str, Any]:
-    """The picture as WebP in each width, what a page shows until they are loaded, and its size."""
+    """The picture as WebP in each width, a blurred preview, and the original size."""
     image = decoded(raw)
     size = {"width": image.width, "height": image.height}
     image = flat(reduced(image, max(widths)))
@@ -44,7 +44,7 @@ def files(raw: bytes, widths: list[int]) -> dict[str, Any]:
 
 
 def decoded(raw: bytes) -> Image.Image:
-    """All of it, within bounds. What is not pixels (EXIF, scripts) is left behind."""
+    """All pixels, if there are not too many. Everything else (EXIF, scripts) is dropped."""
     image = Image.open(io.BytesIO(raw), formats=FORMATS)
     if image.width * image.height > MOST_PIXELS:
         raise ValueError(f"{image.width} x {image.height} pixels are too many.")
@@ -53,13 +53,13 @@ def decoded(raw: bytes) -> Image.Image:
 
 
 def reduced(image: Image.Image, width: int) -> Image.Image:
-    """No wider than it will be shown, so that the rest costs little."""
+    """Shrink the picture to the widest shown size, so that later steps are cheap."""
     image = image.convert("RGBA" if image.has_transparency_data else "RGB")
     return resized(image, width) if image.width > width else image
 
 
 def flat(image: Image.Image) -> Image.Image:
-    """On white, where it was transparent."""
+    """Put transparent parts on white."""
     image = image.convert("RGBA")
     white = Image.new("RGBA", image.size, "white")
     return Image.alpha_composite(white, image).convert("RGB")
@@ -67,7 +67,7 @@ def flat(image: Image.Image) -> Image.Image:
 
 def encode(image: Image.Image, width: int) -> str:
     content = io.BytesIO()
-    # Method 2 takes half the time of the default, for files that are a fiftieth larger.
+    # Method 2 takes half the time of the default; files are 2 % larger.
     resized(image, min(width, image.width)).save(content, "WEBP", quality=82, method=2)
     return as_text(content.getvalue())
 
@@ -78,7 +78,7 @@ def resized(image: Image.Image, width: int) -> Image.Image:
 
 
 def blurred(image: Image.Image) -> bytes:
-    """A few hundred bytes."""
+    """A tiny preview of a few hundred bytes."""
     content = io.BytesIO()
     tiny = image.resize((24, 24)).filter(ImageFilter.GaussianBlur(1))
     tiny.save(content, "WEBP", quality=40)
@@ -95,7 +95,7 @@ def main() -> None:
     raw = sys.stdin.buffer.read()
     try:
         made = files(raw, widths)
-    except Exception as error:  # Pillow raises whatever its decoders and encoders stumble over
+    except Exception as error:  # Pillow's decoders and encoders raise all kinds of errors
         made = {"error": str(error) or type(error).__name__}
     json.dump(made, sys.stdout)
 

@@ -1,6 +1,6 @@
 """What a guide's pictures wait for, and how long they may still take.
 
-An estimate says nothing rather than something wrong: None means that nobody can know.
+No estimate is better than a wrong one: None means that it is unknown.
 """
 
 from collections.abc import Iterable, Mapping
@@ -28,9 +28,9 @@ from jobs.models import Attempt, JobQuerySet, Outcome, Provider, Status, Worker
 from jobs.paid import limits, waiting
 from jobs.paid.waiting import Reason, Wait
 
-MOST_COUNTED = 1_000  # jobs before one's own
-RECENT = 200  # attempts looked at, of all kinds
-FEWEST = 3  # pictures on which an estimate may be based
+MOST_COUNTED = 1_000  # jobs ahead in the line
+RECENT = 200  # attempts read, of all kinds
+FEWEST = 3  # pictures that an estimate needs
 FRESH = timedelta(days=1)
 KEEP_MOVING = {Reason.TURN, Reason.BUSY, Reason.RATE}  # these lines move by themselves
 
@@ -39,25 +39,25 @@ KEEP_MOVING = {Reason.TURN, Reason.BUSY, Reason.RATE}  # these lines move by the
 class Pace:
     """How fast pictures are being made at the moment."""
 
-    seconds: float  # that one picture takes
+    seconds: float  # for one picture
     slots: int  # pictures made at the same time
-    free: int  # of these slots, the idle ones
-    tokens: float  # how many the provider lets begin at once
-    interval: float  # seconds between those that follow
-    affordable: float  # how many more today's budget covers
+    free: int  # idle slots
+    tokens: float  # calls that the provider's limit allows at once
+    interval: float  # seconds between the calls after those
+    affordable: float  # pictures that the rest of today's budget covers
 
     def until_start(self, before: int) -> float:
-        """Seconds until a picture is begun that has so many before it."""
+        """Seconds until a picture starts that has `before` others ahead of it."""
         rounds = max(0, before + 1 - self.free) / self.slots
         paced = max(0, before + 1 - max(self.tokens, 1)) * self.interval
         return max(rounds * self.seconds, paced)
 
 
 class Line(NamedTuple):
-    """Who waits, as far as it was looked at."""
+    """The first jobs that wait."""
 
-    before: dict[str, int]  # of each spot of the guide, how many are claimed before it
-    is_long: bool  # there are more than were looked at
+    before: dict[str, int]  # spot of the guide -> number of jobs ahead of it
+    is_long: bool  # more jobs wait than were counted
 
 
 NOBODY = Line({}, is_long=False)
@@ -65,12 +65,12 @@ NOBODY = Line({}, is_long=False)
 
 @dataclass(frozen=True)
 class Estimate:
-    position: int | None = None  # how many are before it, counted up to MOST_COUNTED
+    position: int | None = None  # jobs ahead of it, counted up to MOST_COUNTED
     seconds: int | None = None
 
 
 def living_jobs(plan_id: str) -> dict[str, Any]:
-    """The jobs of a guide that have not ended, by spot, each with the time it is there."""
+    """The jobs of a guide that have not ended, by spot, each with the database's time."""
     jobs = SpotImageJob.objects.living().filter(plan_id=plan_id)  # type: ignore[misc]
     timed: QuerySet[Any] = jobs.annotate(now=Now())
     return {job.spot_name: job for job in timed}
@@ -81,7 +81,7 @@ def find_provider() -> Provider:
 
 
 def waits_for(jobs: Mapping[str, Any], provider: Provider | None) -> dict[str, Wait]:
-    """What each job that is not being worked on waits for."""
+    """What each job that is not running waits for."""
     found = {name: waiting.waits_for(job, provider) for name, job in jobs.items()}
     return {name: wait for name, wait in found.items() if wait}
 
@@ -89,7 +89,7 @@ def waits_for(jobs: Mapping[str, Any], provider: Provider | None) -> dict[str, W
 def estimate(
     plan_id: str, jobs: Mapping[str, Any], waits: Mapping[str, Wait], provider: Provider | None
 ) -> dict[str, Estimate]:
-    """Of each spot with a job: its place in the line and the seconds still expected."""
+    """For each spot with a job: its place in the line and the seconds still expected."""
     if not jobs:
         return {}
     due = look_at_line(plan_id, SpotImageJob.objects.due())
@@ -113,7 +113,7 @@ def of_job(job: Any, wait: Wait | None, line: Line, pace: Pace | None) -> Estima
         return Estimate(seconds=rounded(still_running(held, pace) if pace else None))
     before = line.before.get(job.spot_name)
     if before is None:
-        # Too many before it for an estimate; or it was claimed while we looked.
+        # Too many jobs are ahead of it, or it was claimed during this look.
         return Estimate(position=MOST_COUNTED if line.is_long else None)
     moves = wait.reason in KEEP_MOVING or (wait.reason == Reason.PAUSED and wait.until)
     if pace is None or not moves or before >= pace.affordable:
@@ -122,7 +122,7 @@ def of_job(job: Any, wait: Wait | None, line: Line, pace: Pace | None) -> Estima
 
 
 def of_retry(job: Any, wait: Wait, line: Line, pace: Pace | None) -> Estimate:
-    """It is not in the line yet, but all who wait now will be before it."""
+    """Estimate a job that waits for its retry, behind the jobs that wait now."""
     before = line.before.get(job.spot_name)
     if pace is None or before is None or before >= pace.affordable:
         return Estimate()
@@ -130,7 +130,7 @@ def of_retry(job: Any, wait: Wait, line: Line, pace: Pace | None) -> Estimate:
 
 
 def shut(job: Any, wait: Wait) -> float:
-    """Seconds in which it is not begun, whoever is before it."""
+    """Seconds until the job may start at all, even if none is ahead of it."""
     return max(0.0, (wait.until - job.now).total_seconds()) if wait.until else 0.0
 
 
@@ -139,7 +139,7 @@ def rounded(seconds: float | None) -> int | None:
 
 
 def still_running(elapsed: timedelta, pace: Pace) -> float | None:
-    """Seconds left to a picture that is being made; None when it takes unusually long."""
+    """Seconds left for a picture in progress; None when it takes unusually long."""
     left = pace.seconds - elapsed.total_seconds()
     if left < -pace.seconds:
         return None
@@ -149,7 +149,7 @@ def still_running(elapsed: timedelta, pace: Pace) -> float | None:
 def look_at_line(plan_id: str, queued: JobQuerySet) -> Line:
     """Number the first thousand of these jobs, and find those of the guide among them.
 
-    In the order of the claim and along its index, so it is one short look.
+    Reads in the order of the claim, along its index, so the query is short.
     """
     order = [F("priority").asc(), F("run_after").asc(), F("created_at").asc()]
     numbered = queued.in_turn().annotate(turn=Window(RowNumber(), order_by=order))
@@ -166,7 +166,7 @@ def look_at_line(plan_id: str, queued: JobQuerySet) -> Line:
 
 
 def find_pace(provider: Provider | None) -> Pace | None:
-    """The present pace; None when too few pictures were made lately, or nobody makes any."""
+    """The present pace; None when too few pictures were made lately, or no worker makes any."""
     took = ExpressionWrapper(F("ended_at") - F("started_at"), DurationField())
     ours = Q(kind=SpotImageJob._meta.label, outcome=Outcome.SUCCEEDED, ended_at__gt=Now() - FRESH)
     # The newest rows by their key: a history of millions costs no more than a short one.
@@ -188,7 +188,7 @@ def find_pace(provider: Provider | None) -> Pace | None:
 
 
 def together(estimates: Iterable[Estimate]) -> int | None:
-    """Seconds until all of them are there; None when that is unknown of a single one."""
+    """Seconds until all pictures are ready; None if one of them has no estimate."""
     seconds = [estimate.seconds for estimate in estimates]
     known = [number for number in seconds if number is not None]
     return max(known) if known and len(known) == len(seconds) else None

@@ -12,8 +12,8 @@ from guides.models import Guide, SpotDetail
 
 LINES = re.compile(r"\r\n|\r|\n")
 BARS = re.compile(r"[|｜]")
-# What begins a line of a list, and no name: "9.11 Memorial" and "-196 Bar" have no space there.
-# Japanese lists have none either, but no name begins with their marks. making.js has the same.
+# A list marker needs a space after it, because "9.11 Memorial" and "-196 Bar" are names.
+# Japanese markers need none: no name begins with them. making.js has the same rule.
 DIGIT, SPACE = "[0-9０-９]", r"[ \u00a0\u3000]"
 BULLET = re.compile(
     rf"^(?:(?:[-*]|{DIGIT}{{1,3}}[.)]){SPACE}+"
@@ -22,18 +22,18 @@ BULLET = re.compile(
 
 
 class NewGuideForm(forms.Form):
-    """Spots are one text, a line for each: what can be typed, pasted, or written by a script."""
+    """The spots are one text, one line each: people type or paste it, making.js writes it."""
 
     title = forms.CharField(max_length=validators.LONGEST_TITLE)
     destination = forms.CharField(max_length=validators.LONGEST_TITLE, required=False)
     summary = forms.CharField(max_length=validators.LONGEST_SUMMARY, required=False)
     picture_style = forms.ChoiceField(choices=styles.offered, required=False)
-    # Not stripped: a tab at the end of a line says that all before it is the name.
+    # Not stripped: with a tab at its end, the whole line is the name.
     spots = forms.CharField(max_length=validators.MOST_BYTES, strip=False)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.spot_faults: list[tuple[int, str]] = []  # line and what is wrong with it
+        self.spot_faults: list[tuple[int, str]] = []  # line number and fault
 
     def guide(self, plan_id: str) -> Guide:
         facts = ("title", "destination", "summary", "picture_style")
@@ -41,7 +41,7 @@ class NewGuideForm(forms.Form):
 
     @property
     def first_fault(self) -> str:
-        """The field a person looks at next; empty if there is nothing wrong."""
+        """The field to focus next; empty if nothing is wrong."""
         return next((name for name in self.fields if name in self.errors), "")
 
     def clean_summary(self) -> str:
@@ -88,7 +88,7 @@ class NewGuideForm(forms.Form):
 
 
 def read_line(line: str) -> tuple[str, str]:
-    """Name and description: between them is a tab, as in a table, or a bar.
+    """Split a line into name and description, at a tab (as in a table) or a bar.
 
     A line without a tab was written by hand or copied from a list, so it may begin with a bullet.
     """

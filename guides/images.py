@@ -1,6 +1,6 @@
 """How one spot's picture is made, in this order: spot, prompt, known version, buy, check, store.
 
-What a provider sends is not trusted: it is decoded whole and encoded anew, by `decoder`.
+A provider's picture is not trusted: `decoder` decodes all of it and encodes it again.
 """
 
 import base64
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
 WIDTHS = (480, 960, 1024)
 MOST_BYTES = 30 * 1024 * 1024
-DECODERS = threading.BoundedSemaphore(2)  # so many at once, of 640 MB each at most
-DECODING_SECONDS = 60  # by the clock; its processor time is limited to less
-# By its own fault: too much processor time, or a crash.
-STOPPED = {-signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP}
+DECODERS = threading.BoundedSemaphore(2)  # each may take 640 MB
+DECODING_SECONDS = 60  # wall time; the limit of processor time is shorter
+STOPPED = {-signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP}  # by a supervisor, with its worker
+# Signals that are the picture's fault: too much processor time, or a crash.
 FATAL = {signal.SIGXCPU, signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGFPE}
 LONGEST_IN_PROMPT = 1_000
 OURS = re.compile(r"(?P<site>.*/)(?P<name>pictures/[0-9a-f]{64})/\d+\.webp")
@@ -63,7 +63,7 @@ class Picture:
     model: str
     prompt: str
     cost: Decimal = Decimal(0)
-    seconds: float = 0.0  # that the provider took
+    seconds: float = 0.0  # the provider's time
 
 
 def make_picture(job: "SpotImageJob", run: Run) -> Picture:
@@ -82,7 +82,7 @@ def find_spot(job: "SpotImageJob") -> "SpotDetail":
 
 
 def request_for(spot: "SpotDetail", generation: int = 0) -> PictureRequest:
-    """What is asked of the provider: the same spot asks the same, until a person wants another."""
+    """The request to the provider: the same for a spot until a person asks for a new picture."""
     maker = makers.chosen()
     style = styles.words_for(spot.guide.picture_style)
     quoted = {
@@ -123,7 +123,7 @@ def buy_picture(request: PictureRequest, run: Run) -> Picture:
 
 
 def from_answer(request: PictureRequest, raw: bytes, step: Step) -> Picture:
-    """Check what the maker sent and store it; the caller's `step` times both."""
+    """Check and store the maker's picture; the caller's `step` times both."""
     with step("check"):
         made = decode(raw)
         files = {width: base64.b64decode(made["files"][str(width)]) for width in WIDTHS}
@@ -145,9 +145,9 @@ def from_answer(request: PictureRequest, raw: bytes, step: Step) -> Picture:
 
 
 def decode(raw: bytes) -> dict[str, Any]:
-    """Its files and its size; see `decoder`, which does it in a process of its own.
+    """Return the picture's files and size; `decoder` makes them in its own process.
 
-    BadPicture only if it is the picture's fault: then it is bought again.
+    Raises BadPicture only if the picture is at fault: then a new one is bought.
     """
     if len(raw) > MOST_BYTES:
         raise BadPicture(f"The answer has {len(raw)} bytes; {MOST_BYTES} are the most.")
@@ -179,14 +179,14 @@ def is_stored(object_name: str) -> bool:
 
 
 def url_of(object_name: str) -> str:
-    """Its address for as long as it is stored: public, or a page of this site."""
+    """The picture's lasting address: public, or a page of this site."""
     return storage.named("pictures").url(f"{object_name}/{WIDTHS[-1]}.webp")
 
 
 def srcset(image_url: str) -> str:
-    """All widths of a picture of our own; of a foreign one we know only what it is."""
+    """All widths of our own picture; empty for a foreign one, whose widths are unknown."""
     ours = OURS.fullmatch(image_url)
-    # "/" too: what was painted before the storage had a public address.
+    # "/" too: for pictures stored before the storage had a public address.
     if not ours or ours["site"] not in ("/", storage.named("pictures").base_url):
         return ""
     start = ours["site"] + ours["name"]
@@ -194,7 +194,7 @@ def srcset(image_url: str) -> str:
 
 
 def colours(name: str) -> tuple[str, str]:
-    """Two colours of a spot that has no picture yet: always the same two."""
+    """Two colours for a spot without a picture; the same name always gives the same two."""
     first, second = hashlib.sha256(name.encode(errors="replace")).digest()[:2]
     hue = first * 360 // 256
     other = (hue + 30 + second * 60 // 256) % 360

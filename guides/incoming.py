@@ -1,4 +1,4 @@
-"""A guide as another system hands it over: who may, and whether it can be taken as it is."""
+"""A guide from another system: checks the token and everything in the guide."""
 
 import json
 from collections.abc import Callable
@@ -18,11 +18,11 @@ from guides.styles import PictureStyle
 GUIDE_FIELDS = {"plan_id", "title", "destination", "summary", "picture_style", "spots"}
 SPOT_FIELDS = {"name", "description", "tags"}
 DEEPEST = 5  # a guide holds a list of spots that hold lists of tags
-MOST_FAULTS = 100  # named in one reply
+MOST_FAULTS = 100  # listed in one reply
 
 
 class Refused(Exception):
-    """What was sent is not a guide; says so with an HTTP status, and names every fault."""
+    """The body is not a valid guide; carries the HTTP status and every fault."""
 
     def __init__(self, status: int, code: str, text: str, fields: list[Fault] | None = None):
         super().__init__(text)
@@ -30,7 +30,7 @@ class Refused(Exception):
 
 
 def is_open() -> bool:
-    """An empty token would be everybody's."""
+    """Closed without a token: an empty one would let everyone in."""
     return bool(settings.API_TOKEN)
 
 
@@ -55,7 +55,7 @@ def read_guide(request: HttpRequest) -> tuple[Guide, list[SpotDetail]]:
 def read_body(request: HttpRequest) -> bytes:
     length = request.META.get("CONTENT_LENGTH") or "0"
     if "Transfer-Encoding" in request.headers and length == "0":
-        # In pieces: Django reads none of them.
+        # Django does not read chunked bodies.
         raise Refused(411, "length_required", _("Send the guide with its Content-Length."))
     if not length.isdecimal() or int(length) > validators.MOST_BYTES:
         too_large()
@@ -101,7 +101,7 @@ def refuse_constant(name: str) -> NoReturn:
 
 
 class Reader:
-    """Takes a guide out of JSON and notes every fault it meets, not only the first."""
+    """Reads a guide from JSON and collects every fault, not only the first."""
 
     def __init__(self) -> None:
         self.faults: list[Fault] = []
@@ -186,7 +186,7 @@ class Reader:
             self.fault(f"{path}{name[:MOST_SHOWN]}", data[name], text)
 
     def fault(self, field: str, value: object, text: str) -> None:
-        # Lone surrogates could not be sent back.
+        # A reply can't contain lone surrogates.
         clean = field.encode(errors="replace").decode()
         self.faults.append({"field": clean, "value": shown(value), "text": text})
         if len(self.faults) == MOST_FAULTS:

@@ -13,7 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 from guides import painter
 from jobs.paid.clients import Answer, gemini, openai
 
-# A tag for demonstrations: the painter refuses such a spot until the tag is taken away.
+# A tag for demonstrations: the painter refuses a spot that has it.
 UNPAINTABLE = "unpaintable"
 
 
@@ -34,13 +34,13 @@ class PictureRequest:
 
     @property
     def payload_hash(self) -> str:
-        """The same hash is the same picture: nothing new is made, nothing is paid again."""
+        """Requests with the same hash share one picture: it is made and paid once."""
         canonical = json.dumps(asdict(self), sort_keys=True, ensure_ascii=True)
         return hashlib.sha256(canonical.encode()).hexdigest()
 
 
 class Maker(Protocol):
-    """A maker of pictures. Its client is made on use: pages need its name, not its key."""
+    """A maker of pictures. It creates its client on first use: pages need its name, not its key."""
 
     @property
     def name(self) -> str: ...
@@ -80,7 +80,7 @@ class Painter:
 
 
 class Unpaintable(Exception):
-    """For demonstrations: what a provider's fault with one spot looks like."""
+    """For demonstrations: a provider's fault with one spot."""
 
     billed = False
 
@@ -128,7 +128,7 @@ MAKERS: dict[str, type[Maker]] = {"painter": Painter, "gemini": Gemini, "openai"
 
 @lru_cache
 def made(name: str) -> Maker:
-    """One of each per process: its threads share the client's connections."""
+    """One maker of each kind per process: the threads share its client's connections."""
     try:
         return MAKERS[name]()
     except KeyError:
@@ -141,6 +141,6 @@ def chosen() -> Maker:
 
 
 def full_name() -> str:
-    """The name of its row in `providers`: service:model, or only the service."""
+    """The maker's key in the table of providers: service:model, or only the service."""
     maker = chosen()
     return f"{maker.name}:{maker.model}" if maker.model else maker.name

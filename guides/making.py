@@ -31,7 +31,7 @@ def new_guide(request: HttpRequest) -> HttpResponse:
     plan_id = read_plan_key(request) or new_plan_id()
     if form.is_valid():
         guide = form.guide(plan_id)
-        services.put_guide(guide, form.cleaned_data["spots"])  # sent twice, it is saved once
+        services.put_guide(guide, form.cleaned_data["spots"])  # a form sent twice is saved once
         answer = redirect(guide)
         path, secure = reverse("new_guide"), settings.SESSION_COOKIE_SECURE
         answer.set_cookie(MADE, plan_id, path=path, secure=secure, samesite="Lax")
@@ -46,7 +46,7 @@ def new_guide(request: HttpRequest) -> HttpResponse:
 
 
 def plan_keys(request: HttpRequest) -> signing.Signer:
-    """Signs plan ids, so that a form can name only one that its author was given here."""
+    """Signs plan ids: a form is accepted only with an id that this site gave to its author."""
     return signing.Signer(salt=f"guides.making:{request.user.pk}")
 
 
@@ -58,7 +58,7 @@ def read_plan_key(request: HttpRequest) -> str:
 
 
 def what_it_costs() -> dict[str, Any]:
-    """A price of 0 says that nobody has set it, unless the pictures are made here."""
+    """A price of 0 means that no price is set, unless the provider is free."""
     price = services.price_of(1)
     return {
         "price": price,
@@ -69,6 +69,6 @@ def what_it_costs() -> dict[str, Any]:
 
 
 def shown(price: Any) -> str:
-    """With two decimals, or as many as it has: 0.04 -> 0.04, 0.004 -> 0.004."""
+    """At least two decimals: 0.04 -> 0.04, 0.004 -> 0.004."""
     whole, _, decimals = f"{price:.4f}".partition(".")
     return f"{whole}.{decimals.rstrip('0').ljust(2, '0')}"

@@ -1,4 +1,4 @@
-"""What visitors see. One page asks once for all of its pictures that are still on their way."""
+"""What visitors see. A page polls with one request for all of its missing pictures."""
 
 import logging
 from collections.abc import Iterable
@@ -51,7 +51,7 @@ def home(request: HttpRequest) -> HttpResponse:
 @require_safe
 @never_cache
 def cards(request: HttpRequest) -> HttpResponse:
-    """What changed of the cards a page shows; the answer without an address ends its asking."""
+    """The cards that changed; the page stops polling when the response carries no URL."""
     asked = [each.partition(".") for each in request.GET.getlist("card")[:GUIDES_PER_PAGE]]
     before = {plan_id: shown for plan_id, _, shown in asked if validators.is_plan_id(plan_id)}
     found = find_cards(list(before))
@@ -86,12 +86,12 @@ def guide(request: HttpRequest, plan_id: str) -> HttpResponse:
 @require_safe
 @never_cache
 def images(request: HttpRequest, plan_id: str) -> HttpResponse:
-    """What changed since the page last looked; the answer without an address ends its asking."""
+    """What changed since the last poll; the page stops polling when the response has no URL."""
     status = find_status(plan_id)
     if status is None and "HX-Request" not in request.headers:
         raise Http404("No guide has such an id.")
     if status is None or request.GET.get("spots") != status.fingerprint:
-        # The guide is gone, or has other spots than the page: only the whole page will do.
+        # The guide is gone, or has other spots than the page: the page must reload.
         return HttpResponse(status=STOP_POLLING, headers={"HX-Refresh": "true"})
     length = CODE * status.total
     states = request.GET.get("states", "")[:length].ljust(length)
@@ -119,17 +119,17 @@ def spot_image(request: HttpRequest, plan_id: str, spot_id: int) -> HttpResponse
 
 @require_safe
 def favicon(request: HttpRequest) -> HttpResponse:
-    """For those who ask for it without having read the page."""
-    keep = {"Cache-Control": "public, max-age=86400"}  # a day: the name changes with the file
+    """For browsers that ask for /favicon.ico without reading the page."""
+    keep = {"Cache-Control": "public, max-age=86400"}  # a day: the target may change its name
     return HttpResponseRedirect(static("favicon.svg"), headers=keep)
 
 
 @require_safe
 def picture(request: HttpRequest, name: str) -> HttpResponseBase:
-    """A file that never changes: its name is made of its content.
+    """A picture's file, which never changes: its name is made from its content.
 
-    Of a bucket it is the way to the file. Whether the file is there the bucket itself will say:
-    asking it first would make each picture wait for it twice, and this site when it hangs.
+    With a bucket this redirects to the file, and does not check first that it exists: each
+    picture would wait for the bucket twice, and this site would hang when the bucket does.
     """
     files = storage.named("pictures")
     if isinstance(files, storage.Bucket):
@@ -152,7 +152,7 @@ def picture(request: HttpRequest, name: str) -> HttpResponseBase:
 
 
 def describe(status: GuideStatus) -> str:
-    """The guide in a line, if its author wrote none: the first of its spots."""
+    """One line for a guide without a summary: its first spots."""
     return " · ".join(spot.spot_name for spot in status.spots[:5])
 
 
@@ -164,7 +164,7 @@ def find_guide(plan_id: str) -> Guide:
 
 @dataclass(frozen=True)
 class Card:
-    """A guide on the shelf."""
+    """A guide on the home page."""
 
     guide: Guide
     cover: SpotDetail | None
@@ -172,14 +172,14 @@ class Card:
 
     @property
     def code(self) -> str:
-        """Changes with what the card shows of its pictures."""
+        """Changes when the card's pictures change."""
         cover = f"{self.cover.pk} {code(self.cover).lower()}" if self.cover else ""
         ready, total = self.guide.ready_count, self.guide.spot_count  # type: ignore[attr-defined]
         return short(f"{ready} {total} {cover}")
 
 
 def find_cards(plan_ids: list[str]) -> list[Card]:
-    """In this order; with as few queries for one as for many, however many guides there are."""
+    """The cards in this order; the number of queries does not depend on how many there are."""
     guides = Guide.objects.filter(pk__in=plan_ids).with_progress().in_bulk()
     covers = find_covers(plan_ids)
     unsettled = SpotDetail.objects.unsettled().filter(guide__in=plan_ids).order_by()
@@ -196,7 +196,7 @@ def unfinished(cards: Iterable[Card]) -> list[Card]:
 
 
 def find_covers(plan_ids: list[str]) -> dict[str, SpotDetail]:
-    """Of each guide the first spot that has a picture, or else the first."""
+    """For each guide the first spot with a picture, or else the first spot."""
     pictures_first = (
         SpotDetail.objects.filter(guide=OuterRef("pk"))
         .annotate(unpainted=Case(When(PAINTED, then=Value(0)), default=Value(1)))

@@ -1,4 +1,4 @@
-"""What the API replies: JSON, also when something is wrong."""
+"""The API's replies: always JSON, errors too."""
 
 import json
 from typing import Any
@@ -7,7 +7,7 @@ from django.http import HttpRequest, JsonResponse
 from django.utils.translation import gettext as _
 
 Fault = dict[str, str]
-MOST_SHOWN = 80  # characters of a wrong value, said back
+MOST_SHOWN = 80  # characters of a wrong value that a reply quotes
 
 
 class JsonReply(JsonResponse):
@@ -17,7 +17,7 @@ class JsonReply(JsonResponse):
 
 
 def refusal(status: int, code: str, text: str, fields: list[Fault] | None = None) -> JsonReply:
-    """What went wrong: a word for programs, a sentence for people, and the fields it is about."""
+    """An error reply: a code for programs, a sentence for people, and the fields at fault."""
     error: dict[str, Any] = {"code": code, "text": text}
     if fields is not None:
         error["fields"] = fields
@@ -39,7 +39,7 @@ def not_allowed(request: HttpRequest, allowed: list[str]) -> JsonReply:
 
 
 def shown(value: object) -> str:
-    """The beginning of a wrong value, in letters that can always be sent."""
+    """The beginning of a wrong value, escaped so that it can always be sent."""
     if isinstance(value, str):
         return ascii(value[:MOST_SHOWN])[:MOST_SHOWN]
     return json.dumps(value)[:MOST_SHOWN]

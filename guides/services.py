@@ -26,10 +26,10 @@ SPOT_COLUMNS = ("description", "topic_tags", "position")
 
 
 class Handover(NamedTuple):
-    """What became of a guide that was handed over."""
+    """The result of handing over a guide."""
 
     change: Literal["created", "updated", "unchanged"]
-    asked: int = 0  # pictures that were asked for
+    asked: int = 0  # pictures asked for
 
 
 @transaction.atomic
@@ -46,9 +46,9 @@ def save_guide(guide: Guide, spots: Sequence[SpotDetail]) -> Guide:
 
 @transaction.atomic
 def put_guide(guide: Guide, spots: Sequence[SpotDetail]) -> Handover:
-    """Make the guide of this plan id look like this one; the same again changes nothing.
+    """Make the guide of this plan id equal to this one; repeating it changes nothing.
 
-    Spots are told apart by their names: a renamed one is another. Pictures that are there stay.
+    A spot is identified by its name, so a renamed one is a new spot. Existing pictures stay.
     """
     columns = {name: getattr(guide, name) for name in GUIDE_COLUMNS}
     stored, is_new = Guide.objects.get_or_create(pk=guide.plan_id, defaults=columns)
@@ -60,7 +60,7 @@ def put_guide(guide: Guide, spots: Sequence[SpotDetail]) -> Handover:
     known = {spot.spot_name: spot for spot in stored.spots.all()}
     if is_same(guide, stored) and are_same(spots, known):
         return Handover("unchanged")
-    # Jobs are always locked before spots: first those whose pictures failed, then removed ones.
+    # Jobs are always locked before spots: first jobs of failed pictures, then of removed spots.
     again = ask_again(stored, reworded(guide, stored, spots, known))
     Guide.objects.filter(pk=stored.pk).update(**columns)
     remove_spots(stored, known.keys() - {spot.spot_name for spot in spots})
@@ -100,7 +100,7 @@ def take_over(stored: SpotDetail, spot: SpotDetail) -> SpotDetail:
 def reworded(
     guide: Guide, stored: Guide, spots: Sequence[SpotDetail], known: dict[str, SpotDetail]
 ) -> list[str]:
-    """Names of the spots that would be painted from other words than before."""
+    """Names of the spots whose prompt would differ from before."""
 
     def words(guide: Guide, spot: SpotDetail) -> list[object]:
         return [guide.destination, guide.picture_style, spot.description, spot.topic_tags]
@@ -113,7 +113,7 @@ def reworded(
 
 
 def ask_again(guide: Guide, names: list[str]) -> int:
-    """Ask again for pictures of these spots that failed; other words may do better."""
+    """Requeue the failed pictures of these spots: their new words may succeed."""
     if not names:
         return 0
     failed = SpotImageJob.objects.filter(plan_id=guide.pk, spot_name__in=names)
@@ -130,21 +130,20 @@ def remove_spots(guide: Guide, names: Iterable[str]) -> None:
     names = list(names)
     if names:
         jobs = SpotImageJob.objects.filter(plan_id=guide.pk, spot_name__in=names)
-        queue.cancel(jobs, "Its spot was deleted.", by="its guide")  # all at once, in their order
+        queue.cancel(jobs, "Its spot was deleted.", by="its guide")  # one call locks them in order
         guide.spots.filter(spot_name__in=names).delete()
 
 
 def request_images(spots: Iterable[SpotDetail]) -> int:
     """Ask for the pictures these spots lack; returns how many jobs are new.
 
-    A spot that has its picture is left alone, and so is a job that exists: asking it again is
-    a requeue.
+    Spots with a picture and existing jobs are left alone: running a job again is a requeue.
     """
     return enqueue_missing(spots)
 
 
 def price_of(pictures: int) -> Decimal:
-    """What so many new pictures will cost, at the provider's price."""
+    """What this number of new pictures will cost, at the provider's price."""
     return pictures * limits.find(SpotImageJob.provider_name()).price
 
 
@@ -152,8 +151,8 @@ def price_of(pictures: int) -> Decimal:
 def request_new_pictures(jobs: QuerySet[SpotImageJob], by: object) -> tuple[int, int]:
     """Ask for other pictures of spots that have one, and pay again.
 
-    Returns how many were asked for and how many left alone, because they wait or run already.
-    The picture there is stays on the page until the new one comes.
+    Returns how many were asked for, and how many were left alone because they wait or run
+    already. The old picture stays on the page until the new one is ready.
     """
     asked = jobs.count()
     ended = list(jobs.filter(status__in=ENDED).order_by("id").select_for_update())
@@ -167,10 +166,10 @@ def request_new_pictures(jobs: QuerySet[SpotImageJob], by: object) -> tuple[int,
 def use_version(version: SpotImage) -> None:
     """Show this picture of the spot again; the page follows at once."""
     spot = version.spot
-    # First the job, then the spot: as every move does.
+    # Lock the job before the spot, as every move does.
     jobs = SpotImageJob.objects.filter(plan_id=spot.guide_id, spot_name=spot.spot_name)
     statuses = jobs.select_for_update().values_list("status", flat=True)
     is_awaited = any(status not in ENDED for status in statuses)
     show_picture(spot, version.as_picture(), version.asked_by)
-    if is_awaited:  # then another picture is still on its way
+    if is_awaited:  # another picture is still on its way
         SpotDetail.objects.filter(pk=spot.pk).update(image_status=ImageStatus.PROCESSING)

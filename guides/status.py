@@ -1,4 +1,4 @@
-"""How far a guide's pictures are: what its page and the API both tell."""
+"""The progress of a guide's pictures, for its page and for the API."""
 
 import hashlib
 import json
@@ -19,11 +19,11 @@ from jobs.paid.waiting import Reason, Wait
 
 SOONEST_POLL, LATEST_POLL = 2, 30  # seconds
 POLL_WITHOUT_ESTIMATE = 10
-CODE = 4  # characters that tell what a page shows of a spot
+CODE = 4  # characters for the state of one spot on a page
 
 
 class GuideStatus:
-    """A look at all spots of a guide and at their jobs, with as few queries for one as for many."""
+    """All spots of a guide and their jobs; the number of queries does not depend on how many."""
 
     def __init__(self, plan_id: str) -> None:
         self.plan_id = plan_id
@@ -35,7 +35,7 @@ class GuideStatus:
 
     @cached_property
     def states(self) -> str:
-        """What a page shows of each spot: short enough for 500 of them in an address."""
+        """The code of every spot: short enough for a URL with 500 spots."""
         return "".join(map(code, self.spots))
 
     @cached_property
@@ -53,7 +53,7 @@ class GuideStatus:
 
     @property
     def ended(self) -> int:
-        """Pictures of which nothing more is to come: also those that failed."""
+        """How many pictures are no longer loading, failed ones included."""
         return self.total - self.loading
 
     @property
@@ -62,7 +62,7 @@ class GuideStatus:
 
     @cached_property
     def is_final(self) -> bool:
-        """Whether nothing will change: not even a picture that is to be replaced."""
+        """Whether nothing will change any more: no picture is loading or to be replaced."""
         return not self.loading and not any(spot.awaits_picture for spot in self.spots)
 
     @property
@@ -71,7 +71,7 @@ class GuideStatus:
 
     @property
     def fingerprint(self) -> str:
-        """Changes when the guide gets other spots, or the same in another order."""
+        """Changes when spots are added, removed or reordered."""
         return short(",".join(str(spot.pk) for spot in self.spots))
 
     @cached_property
@@ -80,7 +80,7 @@ class GuideStatus:
 
     @cached_property
     def provider(self) -> Provider | None:
-        """Whose limits the missing pictures wait for."""
+        """The provider whose limits the missing pictures wait for."""
         return estimates.find_provider() if self.jobs else None
 
     @cached_property
@@ -93,12 +93,12 @@ class GuideStatus:
 
     @property
     def seconds(self) -> int | None:
-        """Until the last picture is there; None when nobody can know."""
+        """Seconds until the last picture is ready; None when unknown."""
         return estimates.together(self.estimates.values())
 
     @property
     def poll_after(self) -> int | None:
-        """Seconds after which it is worth while to look again; None: never."""
+        """Seconds to wait before the next poll; None when polling is over."""
         if self.is_final:
             return None
         known = [each.seconds for each in self.estimates.values() if each.seconds is not None]
@@ -107,7 +107,7 @@ class GuideStatus:
 
     @cached_property
     def etag(self) -> str:
-        """Weak: position and seconds may differ between two answers that are called the same."""
+        """A weak tag: two answers with the same tag may differ in position and seconds."""
         facts: list[Any] = [self.plan_id, get_language(), self.is_final]
         for spot in self.spots:
             wait = self.waits.get(spot.spot_name)
@@ -119,7 +119,7 @@ class GuideStatus:
 
     @cached_property
     def time_left(self) -> str:
-        """The seconds in words, rough as they are; empty when nobody can know."""
+        """The seconds in rough words; empty when unknown."""
         if not self.loading:
             return ""
         reasons = {wait.reason for wait in self.waits.values()}
@@ -133,7 +133,7 @@ class GuideStatus:
 
 
 def find_status(plan_id: str) -> GuideStatus | None:
-    """How far the guide is; None when there is no such guide."""
+    """The status of a guide; None when there is no such guide."""
     if not validators.is_plan_id(plan_id):
         return None
     found = GuideStatus(plan_id)
@@ -141,9 +141,9 @@ def find_status(plan_id: str) -> GuideStatus | None:
 
 
 def code(spot: SpotDetail) -> str:
-    """A letter of ready, loading, failed or none, and which picture it is.
+    """The first letter of ready, loading, failed or none, and a hash of the picture.
 
-    A capital: another picture is to replace the one that is there.
+    A capital letter means that another picture will replace this one.
     """
     letter = spot.picture_state[0]
     if spot.awaits_picture and letter == "r":
@@ -156,12 +156,12 @@ def codes(states: str) -> list[str]:
 
 
 def looks_alike(before: str, now: str) -> bool:
-    """Whether somebody sees the same, whatever is to come."""
+    """Whether both codes look the same to a visitor; a coming replacement is not visible."""
     return before.lower() == now.lower()
 
 
 def milestone(states: list[str]) -> int:
-    """Quarters of the way: worth a word to somebody who listens to the page."""
+    """Finished quarters of the work: a screen reader announces each."""
     loading = sum(state[:1] == "l" for state in states)
     return 4 * (len(states) - loading) // len(states) if states else 4
 

@@ -1,4 +1,4 @@
-"""How a guide's pictures may look: chosen by a person, told to the provider in words of ours."""
+"""Styles of a guide's pictures: a person chooses one, the prompt describes it in our words."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ class PictureStyle(models.TextChoices):
     PHOTOGRAPH = "photograph", _("photograph")
 
 
-# As an artist would be told.
+# Written as instructions to an artist.
 WORDS: dict[str, str] = {
     PictureStyle.WATERCOLOUR: "a loose watercolour on white paper",
     PictureStyle.WOODBLOCK: "a Japanese woodblock print in flat colours with fine outlines",
@@ -25,11 +25,11 @@ WORDS: dict[str, str] = {
 
 
 def words_for(picture_style: str) -> str:
-    """Of the chosen style, else of the site's; none are a travel poster."""
+    """The words of the chosen style, else of the site's; empty means a travel poster."""
     return WORDS.get(picture_style) or str(settings.PICTURE_STYLE)
 
 
 def offered() -> list[tuple[str, Any]]:
-    """What a person may choose: the painter takes no photographs."""
+    """The styles a person may choose: the painter can't make photographs."""
     unknown = {PictureStyle.PHOTOGRAPH} if settings.IMAGE_PROVIDER == "painter" else set[str]()
     return [choice for choice in PictureStyle.choices if choice[0] not in unknown]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-MOST_BYTES = 1_000_000  # of a guide handed over
+MOST_BYTES = 1_000_000  # in the body of a handed-over guide
 MOST_SPOTS = 500
 MOST_TAGS = 20
 LONGEST_TITLE = 200
@@ -19,7 +19,7 @@ BREAKS = "\n\r\t"
 TAKEN = {"new"}  # guides/new/ is where guides are made
 
 # An allow-list, so that javascript:, data: and //elsewhere are never addresses of pictures.
-# Databases read it as Python does.
+# The expression means the same in Python and in both databases.
 ADDRESS = r"\A(?:[hH][tT][tT][pP][sS]?://[^\s/\\][^\s\\]*|/[^\s/\\][^\s\\]*)\Z"
 
 
@@ -54,7 +54,7 @@ def validate_plan_id(value: str) -> None:
 
 
 def is_plan_id(value: str) -> bool:
-    """Whether a guide could have this id; a database may choke on what can't be one."""
+    """Whether a guide could have this id; a database may raise an error for other text."""
     try:
         validate_plan_id(value)
     except ValidationError:
@@ -79,11 +79,11 @@ def validate_tags(value: object) -> None:
             _("Tags are a list of texts, not %(value)s."), params={"value": repr(value)[:80]}
         )
     for tag in value:
-        check_text(tag, most=len(tag))  # too long ones are cut
+        check_text(tag, most=len(tag))  # no limit: long tags are cut
 
 
 def tidy_tags(tags: Iterable[str] | None) -> list[str]:
-    """Normal form, trimmed, without doubles, sorted: the same tags are always the same list."""
+    """Normalize, trim, deduplicate and sort: the same tags always give the same list."""
     tags = tags or []
     validate_tags(tags)
     normal = (unicodedata.normalize("NFKC", tag).strip() for tag in tags)
@@ -91,7 +91,7 @@ def tidy_tags(tags: Iterable[str] | None) -> list[str]:
 
 
 def address(image_url: str) -> str:
-    """The address of a picture: of the web or of this site; empty if it is anything else."""
+    """The picture's address, on the web or this site; empty if it is anything else."""
     return image_url if re.match(ADDRESS, image_url) else ""
 
 

@@ -17,7 +17,7 @@ in_use = pytest.StashKey[int]()
 
 
 def pytest_configure(config):
-    """Hold the test cluster, together with every other run of this moment."""
+    """Hold the test cluster, shared with other runs at the same time."""
     if is_controller(config):
         settings.TEST_CLUSTER.folder.mkdir(mode=0o700, exist_ok=True)
         config.stash[in_use] = os.open(
@@ -58,7 +58,7 @@ def coarse(monkeypatch):
 
 @pytest.fixture
 def pictures(settings, tmp_path, coarse):
-    """A place for pictures of this test alone, painted at once."""
+    """A folder for this test's pictures; the painter does not wait."""
     folders = {
         "pictures": {"location": tmp_path, "base_url": "/"},
         "answers": {"location": tmp_path / "answers"},
@@ -84,6 +84,6 @@ def viewer(client):
 
 @pytest.fixture(autouse=True)
 def english():
-    """Whatever language a request of another test has left behind."""
+    """English, even if another test's request left another language active."""
     with translation.override("en"):
         yield

@@ -1,9 +1,9 @@
-"""The settings under test, with the queue's own job models and a database that may forget."""
+"""The settings under test, with job models for the tests and a database that is not durable."""
 
 import os
 
 os.environ["DEBUG"] = "true"  # tests need no production secrets
-# Whatever .env says, nothing here leaves the machine.
+# These override .env, so that no test leaves the machine.
 os.environ |= {"S3_BUCKET": "", "IMAGE_PROVIDER": ""} | os.environ
 
 from config.embedded import server
@@ -12,14 +12,14 @@ from config.settings import BASE_DIR, DATABASE_URL, DATABASES, INSTALLED_APPS, t
 
 INSTALLED_APPS = [*INSTALLED_APPS, "tests.testapp"]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-WHITENOISE_AUTOREFRESH = True  # no static files have been collected
+WHITENOISE_AUTOREFRESH = True  # static files are not collected
 
 TEST_CLUSTER = server.Server(BASE_DIR / ".postgres-test", durable=False)
 if not DATABASE_URL and server.binaries():
     DATABASES = {"default": tune(server.database(TEST_CLUSTER.folder, durable=False))}
 
 database = DATABASES["default"]
-# Named by process: two runs at once in one checkout leave each other alone.
+# Named by process, so that two runs in one checkout do not meet.
 if database["ENGINE"].endswith("sqlite3"):
     # A file and not memory: threads and processes share it.
     database["TEST"] = {"NAME": str(BASE_DIR / f".test-{os.getpid()}.sqlite3")}

@@ -20,7 +20,7 @@ start = processes.start
 
 @pytest.fixture
 def drain(start, pictures, monkeypatch):
-    """Let a worker process do all that is due."""
+    """Let a worker process run all due jobs."""
     monkeypatch.setitem(os.environ, "PICTURES_FOLDER", str(pictures.location))
     monkeypatch.setitem(os.environ, "PAINTER_SECONDS", "0")
 
@@ -32,7 +32,7 @@ def drain(start, pictures, monkeypatch):
 
 @pytest.fixture
 def guide(drain):
-    """Saved, and worked on by a process."""
+    """A saved guide whose jobs a worker process has run."""
     guide = services.save_guide(
         Guide(plan_id="okinawa", title="Okinawa"),
         [

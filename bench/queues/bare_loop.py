@@ -1,6 +1,6 @@
 """A bare psycopg loop: batches and SKIP LOCKED, and nothing reliable about it.
 
-The floor of the language: no lease, no retry, no history. Who dies loses its batch.
+The lower bound for Python: no lease, no retry, no history. A worker that dies loses its batch.
 """
 
 import json
@@ -22,7 +22,7 @@ CLAIM = """
     )) RETURNING id, task, payload
 """
 
-# Where and as whom stands in PGHOST, PGUSER and PGDATABASE.
+# PGHOST, PGUSER and PGDATABASE name the server, the user and the database.
 connection = psycopg.connect(autocommit=True)
 
 

@@ -59,7 +59,7 @@ def enqueue_one(task: str, sent_at: float) -> None:
 
 
 def enqueue_many(task: str, count: int) -> None:
-    """One by one, in a transaction: it has no other way."""
+    """Enqueue one by one in a transaction: it has no bulk call."""
     with transaction.atomic():
         for _ in range(count):
             TASKS[task].enqueue(0.0)

@@ -19,7 +19,7 @@ OPEN_JOBS = "SELECT 1 FROM pgqueuer"
 DONE_JOBS = "SELECT 1 FROM pgqueuer_log WHERE status = 'successful'"
 WAKE = ""
 SLOTS = True
-BATCH = 1000  # among 10, 100, 500, 1000 and 2000 the fastest; its own default is 10
+BATCH = 1000  # the fastest of 10, 100, 500, 1000 and 2000; its default is 10
 
 loop = uvloop.new_event_loop()
 
@@ -46,7 +46,7 @@ def work(slots: int) -> None:
 
 
 async def run_worker(slots: int) -> None:
-    name = {"application_name": os.environ["PGAPPNAME"]}  # asyncpg does not look for it there
+    name = {"application_name": os.environ["PGAPPNAME"]}  # asyncpg ignores this variable
     pool = await asyncpg.create_pool(min_size=2, max_size=4, server_settings=name)
     pgq = PgQueuer.from_asyncpg_pool(pool)
 
@@ -64,7 +64,7 @@ async def run_worker(slots: int) -> None:
 
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, pgq.shutdown.set)
     if slots:
-        # It asks for a batch of at most half the slots.
+        # pgqueuer allows batches of at most half the slots.
         await pgq.run(batch_size=slots // 2, max_concurrent_tasks=slots)
     else:
         await pgq.run(batch_size=BATCH)

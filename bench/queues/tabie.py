@@ -16,7 +16,7 @@ from jobs import models, queue  # noqa: E402
 from jobs.worker import survey as question  # noqa: E402
 
 TABLES = ["bench_jobs", "job_attempts", "job_workers"]
-# Each half is served by an index, also among a million others.
+# An index serves each half, even among a million other jobs.
 OPEN_JOBS = """
     SELECT 1 FROM bench_jobs WHERE status = 'processing' UNION ALL
     SELECT 1 FROM bench_jobs WHERE status = 'queued' AND priority = 0 AND run_after <= now()
@@ -56,7 +56,7 @@ def plain_insert() -> None:
 
 
 def deepen(later: int, finished: int) -> None:
-    """Fill the table as months of work would, in the same priority as the jobs to come."""
+    """Fill the table like months of work, with the same priority as the measured jobs."""
     columns = "id, task, status, run_after, finished_at"
     with connection.cursor() as cursor:
         cursor.execute(
@@ -86,6 +86,6 @@ def look() -> None:
 
 @cache
 def idle_worker() -> str:
-    # The question is asked along with the worker's own row.
+    # The query also reads the worker's own row.
     columns = {"slots": 0, "version": "", "lease_expires_at": Now()}
     return models.Worker.objects.create(name="idle", **columns).name

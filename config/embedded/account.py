@@ -1,4 +1,4 @@
-"""As whom PostgreSQL runs: it refuses to be root."""
+"""The account that runs PostgreSQL, which refuses to run as root."""
 
 import os
 import pwd
@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-# Inside this namespace root is somebody else, while its files still belong to root outside.
+# Inside this namespace root appears as user 1000; outside, the files still belong to root.
 NAMESPACE = ["unshare", "--user", "--map-user=1000", "--map-group=1000"]
 OTHER_ACCOUNTS = ["postgres", "nobody"]
 
@@ -14,7 +14,7 @@ OTHER_ACCOUNTS = ["postgres", "nobody"]
 def identity(folder: Path) -> tuple[list[str], dict[str, Any]]:
     """Return what to put before a command, and which user subprocess should become.
 
-    An ordinary user stays who it is. Root runs the server of `folder` as the folder's owner.
+    An ordinary user runs the server itself. Root runs the server of `folder` as the folder's owner.
     """
     if os.geteuid() != 0:
         return [], {}

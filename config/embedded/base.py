@@ -8,12 +8,12 @@ from config.embedded.server import Server
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Django's PostgreSQL engine, for a server that is started when nobody answers."""
+    """Django's PostgreSQL engine; it starts the server when none answers."""
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         server = Server(Path(self.settings_dict["FOLDER"]), self.settings_dict["DURABLE"])
         if self.pool:
-            # A pool answers a missing server with a long wait, so look before asking it.
+            # A pool waits long for a missing server, so check first.
             if self.pool.closed or not server.is_running():
                 server.start()
             return super().get_new_connection(conn_params)

@@ -25,11 +25,11 @@ MAJOR = "18"
 NAME = "tabie"
 USER = "postgres"
 PORT = "5432"
-START_PATIENCE = 10  # seconds, for a dying server to let go of its files
+START_PATIENCE = 10  # seconds, for a dying server to release its files
 STOP_PATIENCE = 60
 
 SETTINGS = {"listen_addresses": "''", "max_connections": "200", "port": PORT}
-# Much faster, but a crash of the machine may destroy all of it: for tests.
+# For tests: much faster, but a crash of the machine may destroy the data.
 NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 
 
@@ -77,16 +77,16 @@ class Server:
 
     @property
     def sockets(self) -> Path:
-        """The folder of the socket, whose path must be short and is read as a list of paths."""
+        """The socket's folder; its path must be short, and PostgreSQL splits it at commas."""
         beside = self.folder / "run"
         if len(str(beside)) < 80 and re.fullmatch(r"[\w./-]+", str(beside), re.ASCII):
             return beside
         name = hashlib.sha256(os.fsencode(self.folder)).hexdigest()[:16]
-        # Everybody can write to /tmp, so check_sockets() looks at what is there.
+        # Every user can write to /tmp, so check_sockets() checks the folder's owner.
         return Path(f"/tmp/tabie-{os.geteuid()}-{name}")  # noqa: S108
 
     def start(self) -> None:
-        """Make sure that the server runs and has its database, whoever else is doing the same."""
+        """Make sure that the server runs and has its database; processes may do this at once."""
         with self._lock() as lock:
             self._make_sockets()
             if not self.data.exists():
@@ -116,9 +116,9 @@ class Server:
         return self.check_sockets() and self.pid() is not None
 
     def pid(self) -> int | None:
-        """The server's process, unless it is dead or its number went to another program.
+        """The server's process id, unless it is dead or another program has its number now.
 
-        Or the file came with a copy of the folder: then the server is another folder's.
+        None too if the pid file was copied with the folder: it names another folder's server.
         """
         try:
             number, data = (self.data / "postmaster.pid").read_text().splitlines()[:2]
@@ -128,9 +128,9 @@ class Server:
         return pid if Path(data).resolve() == self.data.resolve() and _is_postgres(pid) else None
 
     def check_sockets(self) -> bool:
-        """Refuse a socket folder that somebody else may have made; False if there is none.
+        """Refuse a socket folder that another user may have made; False if there is none.
 
-        Its owner could answer in the server's place.
+        That user's program could answer in the server's place.
         """
         try:
             found = self.sockets.lstat()
@@ -145,7 +145,7 @@ class Server:
         return True
 
     def _owner(self) -> int:
-        """The user the server runs as: this one, but for root the owner of the folder."""
+        """The user that runs the server: this one, or for root the owner of the folder."""
         if os.geteuid() == 0 and self.folder.exists():
             return self.folder.stat().st_uid
         return os.geteuid()
@@ -171,7 +171,7 @@ class Server:
             self.sockets.mkdir(mode=0o700)
 
     def _make_data(self, lock: int) -> None:
-        """Fill a folder of another name and rename it: half a cluster is never taken for one."""
+        """Fill a temporary folder, then rename it: a half-made cluster is never used."""
         half = self.data.with_suffix(".half")
         if half.exists():
             shutil.rmtree(half)
@@ -179,7 +179,7 @@ class Server:
             *["initdb", "-D", half.name, "-U", USER, "--auth=trust", "--encoding=utf8"],
             *["--locale-provider=builtin", "--locale=C.UTF-8"],
             *([] if self.durable else ["--no-sync"]),
-            # If we are killed, initdb goes on alone: it keeps the lock until it has ended.
+            # If this process is killed, initdb goes on and holds the lock until it ends.
             pass_fds=[lock],
         )
         if done.returncode:
@@ -191,7 +191,7 @@ class Server:
         give_up = time.monotonic() + START_PATIENCE
         while self._ping() != Ping.OK:
             if self.pid() is None:
-                # PostgreSQL would believe a zombie, or any program that got the number since.
+                # PostgreSQL would take a zombie, or a program with the same pid, for a server.
                 (self.data / "postmaster.pid").unlink(missing_ok=True)
             done = self._run(
                 *["pg_ctl", "start", "-w", "-s", "-D", self.data.name, "-l", self.log.name],
@@ -226,7 +226,7 @@ class Server:
         """Run one of PostgreSQL's programs in the folder.
 
         Arguments name files relative to it: pg_ctl passes them through a shell, which would
-        stumble over a quote in the path.
+        misread a quote in the path.
         """
         programs = binaries()
         if programs is None:

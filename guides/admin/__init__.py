@@ -1,4 +1,4 @@
-"""Guides, spots and pictures for operators. What they ask for goes through `services`."""
+"""Guides, spots and pictures for operators. Their actions go through `services`."""
 
 from guides.admin import guides as guides  # registers itself, as do the others
 from guides.admin import jobs as jobs

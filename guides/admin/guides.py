@@ -26,7 +26,7 @@ class SpotInline(TabularInline):
         for field in (TextField, JSONField)
     }
     fields = ["position", "spot_name", "description", "topic_tags", "image_status", thumbnail]
-    # A form that was open while the picture arrived must not take it away again.
+    # A form opened before the picture arrived must not remove the picture when it is saved.
     readonly_fields = ["image_status", thumbnail]
 
 
@@ -43,13 +43,13 @@ class GuideAdmin(DescribedAdmin):
     change_form_outer_before_template = "admin/guides/gallery.html"
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
-        return False  # there are no filters, and any other question would read all guides
+        return False  # there are no filters, and a handmade lookup would scan all guides
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[AdornedChangeList]:
         return AdornedChangeList
 
     def adorn(self, rows: list[Any]) -> None:
-        """Count the pictures of this page's guides alone."""
+        """Count pictures only for the guides on this page."""
         spots = SpotDetail.objects.filter(guide__in=[guide.pk for guide in rows]).order_by()
         counted = spots.values("guide_id").annotate(
             ready=Count("id", filter=PAINTED), spots=Count("id")
@@ -59,10 +59,10 @@ class GuideAdmin(DescribedAdmin):
             guide.ready_count, guide.spot_count = numbers.get(guide.pk, (0, 0))
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        return ["plan_id"] if obj else []  # the address of a guide does not change
+        return ["plan_id"] if obj else []  # a guide's address never changes
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """A guide may be deleted with its pictures, though nobody deletes those by themselves."""
+        """Let a guide be deleted with its pictures, though no person may delete a picture alone."""
         shown, counts, perms_needed, protected = super().get_deleted_objects(objs, request)
         parts = {SpotImage._meta.verbose_name, SpotDetail._meta.verbose_name}
         return shown, counts, perms_needed - parts, protected

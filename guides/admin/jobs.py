@@ -27,7 +27,7 @@ class SpotImageJobAdmin(JobAdmin):
     list_display = ["picture", *JobAdmin.list_display]
     search_help_text = _("id, plan id or beginning of a spot’s name; among failed ones the error")
     exhibit_template = "admin/guides/exhibit.html"
-    # A picture that is there is not made again by mistake: one asks for a new one.
+    # No rerun: it could buy a picture twice by mistake. "New picture" asks first.
     job_actions = tuple(name for name in JobAdmin.job_actions if name != "rerun")
 
     def search(self, term: str) -> Q:
@@ -67,7 +67,7 @@ class SpotImageJobAdmin(JobAdmin):
         return reverse("admin:guides_spotimagejob_new_picture", args=[job.pk])
 
     def new_picture(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Say first what it costs; then, by POST, ask for it."""
+        """Show the cost first; a POST then asks for the picture."""
         job = self.object_or_refuse(request, object_id, "change")
         if request.method != "POST":
             context = {

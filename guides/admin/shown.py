@@ -15,7 +15,7 @@ def thumbnail(spot: SpotDetail) -> SafeString | str:
 
 
 def small_picture(srcset: str) -> SafeString | str:
-    if not srcset:  # nothing of ours: a foreign address is not fetched from here
+    if not srcset:  # not our picture: the admin fetches no foreign address
         return "–"
     smallest = srcset.split()[0]
     return format_html('<img src="{}" alt="" width="64" height="64" loading="lazy">', smallest)

@@ -77,7 +77,7 @@ class SpotAdmin(ReadOnlyAdmin):
         return HttpResponseRedirect(self.page_of(spot))
 
     def ask(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Ask for the picture of a spot that has neither one nor a job: that was deleted."""
+        """Ask for the picture of a spot that has none, and whose job was deleted."""
         if not request.user.has_perm("guides.change_spotimagejob"):
             raise PermissionDenied
         spot = get_object_or_404(SpotDetail, pk=unquote(object_id))

@@ -1,4 +1,4 @@
-"""Every picture there is or was."""
+"""Every picture, shown now or earlier."""
 
 from typing import Any
 

@@ -15,8 +15,8 @@ from guides import validators
 from guides.styles import PictureStyle
 
 LETTERS = string.ascii_letters + string.digits + "_-"
-# The rule of `validate_plan_id` in functions that both databases have. A regular expression would
-# need one that Django adds to SQLite, and no other program could insert a guide.
+# The rule of `validate_plan_id`, in functions that both databases have. Only Django adds regular
+# expressions to SQLite: with one in the check, no other program could insert a guide.
 REST = Func("plan_id", Value(LETTERS), function="LTRIM", output_field=models.CharField())
 GOOD_PLAN_ID = Q(Exact(REST, "")) & Q(Range(Length("plan_id"), (1, 100)))
 
@@ -64,7 +64,7 @@ class Guide(models.Model):
         ordering = ["-created_at", "plan_id"]
         verbose_name = _("guide")
         verbose_name_plural = _("guides")
-        # The newest first: home, and the admin's list.
+        # Serves home and the admin's list: newest first.
         indexes = [models.Index(fields=["-created_at", "plan_id"], name="guide_newest")]
         constraints = [models.CheckConstraint(name="guide_plan_id", condition=GOOD_PLAN_ID)]
 

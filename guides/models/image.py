@@ -11,7 +11,7 @@ from guides.images import Picture
 
 
 class SpotImage(models.Model):
-    """One picture, as it was asked for and as it came. Nothing overwrites it."""
+    """One picture and the request that made it. Nothing overwrites it."""
 
     spot = models.ForeignKey("guides.SpotDetail", on_delete=models.CASCADE, related_name="images")
     version = models.IntegerField(_("version"))
@@ -39,7 +39,7 @@ class SpotImage(models.Model):
         verbose_name_plural = _("pictures")
         constraints = [
             models.UniqueConstraint(fields=["spot", "version"], name="one_picture_per_version"),
-            # The same request is no change, and so no new version.
+            # The same request makes no new version.
             models.UniqueConstraint(
                 fields=["spot", "payload_hash"], name="one_picture_per_payload"
             ),

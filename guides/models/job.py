@@ -1,4 +1,4 @@
-"""The job that makes a spot's picture, and what it makes of the spot when it moves."""
+"""The job that makes a spot's picture, and how its moves change the spot."""
 
 from dataclasses import asdict
 from datetime import timedelta
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ImageStatus(models.TextChoices):
-    """What the spot's job makes of it; moves in the job's own transactions."""
+    """The picture's state as its job sees it; changes in the job's own transactions."""
 
     NOT_STARTED = "not_started", _("not started")
     PROCESSING = "processing", _("processing")
@@ -31,7 +31,7 @@ class ImageStatus(models.TextChoices):
 class SpotImageJob(Job):
     """Makes the picture of one spot."""
 
-    # No foreign key: the job outlives its spot, to say what became of it.
+    # No foreign key: the job outlives its spot and keeps its history.
     plan_id = models.TextField(_("plan id"))
     spot_name = models.TextField(_("spot"))
     generation = models.IntegerField(
@@ -59,7 +59,7 @@ class SpotImageJob(Job):
         ]
         indexes = [
             *Job.Meta.indexes,
-            # The search for a spot by the beginning of its name, whatever the collation.
+            # Serves the search by the beginning of a spot's name, with any collation.
             models.Index(
                 fields=["spot_name"], name="spotimagejob_spot", opclasses=["text_pattern_ops"]
             ),
@@ -81,8 +81,8 @@ class SpotImageJob(Job):
         makers.chosen().check_setup()
 
     def spots(self) -> "SpotQuerySet":
-        """Its spot, if there still is one."""
-        # From the registry: spot.py imports this file, as saving a spot asks for its job.
+        """The job's spot, or none if it was deleted."""
+        # From the registry, because spot.py imports this file.
         spots: SpotQuerySet = apps.get_model("guides", "SpotDetail").objects.all()
         return spots.filter(guide_id=self.plan_id, spot_name=self.spot_name)
 
@@ -111,7 +111,7 @@ class SpotImageJob(Job):
 def show_picture(spot: "SpotDetail", picture: Picture, asked_by: str = "") -> None:
     """Make this the spot's picture; the one it had stays as a version.
 
-    It is a new version, unless the spot had a picture of the same request before.
+    It becomes a new version, unless the spot has one of the same request.
     """
     spot.images.filter(is_current=True).update(is_current=False)
     if not spot.images.filter(payload_hash=picture.payload_hash).update(is_current=True):

@@ -1,4 +1,4 @@
-"""What the database knows of a row, beside what a copy of it says."""
+"""Which values of a row the database has, beside those of the copy in memory."""
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
@@ -8,7 +8,7 @@ from django.db import models
 
 
 class Known(models.Model):
-    """A row that remembers some of its columns as they were last read or written."""
+    """A row that remembers how some of its columns were last read or written."""
 
     KNOWN: ClassVar[tuple[str, ...]]
 
@@ -30,11 +30,11 @@ class Known(models.Model):
         self.remember(self.KNOWN if fields is None else set(self.KNOWN) & set(fields))
 
     def remember(self, columns: Iterable[str] | None = None) -> None:
-        """Note what the database knows of these columns, or of all that are tracked."""
+        """Note the database's values of these columns, or of all tracked ones."""
         columns = self.KNOWN if columns is None else columns
         self._known = {**self._known, **{name: self.__dict__.get(name) for name in columns}}
 
     def changed(self, columns: Iterable[str]) -> set[str]:
-        """Those in which this copy differs from what the database knows."""
-        # The copy's value is read first: a column that was not loaded is known only after that.
+        """The columns whose value in this copy differs from the database's."""
+        # Read the copy's value first: that loads a deferred column, and only then it is known.
         return {name for name in columns if getattr(self, name) != self._known.get(name)}

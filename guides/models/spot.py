@@ -1,4 +1,4 @@
-"""A spot: it has a job for its picture as soon as it is saved, however that is done."""
+"""A spot: every way of saving it also enqueues the job for its picture."""
 
 from collections.abc import Collection, Iterable
 from typing import Any, Self
@@ -20,12 +20,12 @@ Name = tuple[str, str]  # plan id, and name within its guide
 
 NAME = ("guide_id", "spot_name")
 PICTURE = ("image_url", "image_status", "blur")
-PAINTED = Q(image_url__regex=validators.ADDRESS)  # of spots: those whose `picture_state` is ready
+PAINTED = Q(image_url__regex=validators.ADDRESS)  # spots whose `picture_state` is ready
 
 
 class SpotQuerySet(models.QuerySet["SpotDetail"]):
     def with_jobs(self) -> Self:
-        """Know of each spot whether its picture is on its way, without asking for each."""
+        """Load with each spot whether its picture is on its way, without a query per spot."""
         living = SpotImageJob.objects.living()
         return self.annotate(
             awaits_picture=Exists(
@@ -34,12 +34,12 @@ class SpotQuerySet(models.QuerySet["SpotDetail"]):
         )
 
     def loading(self) -> Self:
-        """Those whose `picture_state` is loading."""
+        """Spots whose `picture_state` is loading."""
         unpainted = self.with_jobs().filter(~PAINTED).exclude(image_status=ImageStatus.FAILED)
         return unpainted.filter(Q(image_status=ImageStatus.PROCESSING) | Q(awaits_picture=True))
 
     def unsettled(self) -> Self:
-        """Those whose picture may still change: the loading ones, and those to be replaced."""
+        """Spots whose picture may still change: it is loading, or is to be replaced."""
         unpainted = Q(~PAINTED, image_status=ImageStatus.PROCESSING)
         return self.with_jobs().filter(Q(awaits_picture=True) | unpainted)
 
@@ -97,8 +97,8 @@ class SpotDetail(Known):
     def save(self, *args: Any, **kwargs: Any) -> None:
         """Save the spot; its job exists when the transaction commits.
 
-        Columns of the picture are written only if this copy has changed them: its job may have
-        brought the picture since the copy was read.
+        Columns of the picture are written only if this copy changed them: the job may have
+        saved the picture after the copy was read.
         """
         is_new = self._state.adding
         was = self._known
@@ -121,7 +121,7 @@ class SpotDetail(Known):
         self.remember()
 
     def clean(self) -> None:
-        """Refuse a new picture that is none; what the database has already is not asked about."""
+        """Refuse a new image_url that is no address; a value already saved is not checked again."""
         if self.image_url and self.image_url != self._known.get("image_url"):
             try:
                 validators.validate_image_url(self.image_url)
@@ -129,7 +129,7 @@ class SpotDetail(Known):
                 raise ValidationError({"image_url": error}) from None
 
     def has_moved(self) -> bool:
-        """Whether this copy has another name, or another guide, than the database knows."""
+        """Whether this copy has another name or guide than the row in the database."""
         return not self._state.adding and bool(self.changed(NAME))
 
     def _plain_fields(self) -> list[str]:
@@ -143,7 +143,7 @@ class SpotDetail(Known):
         self.topic_tags = validators.tidy_tags(self.topic_tags)
         self.clean()
         if self._state.adding:
-            if self.image_status == ImageStatus.PROCESSING:  # only a job can say so
+            if self.image_status == ImageStatus.PROCESSING:  # only a job sets this
                 self.image_status = ImageStatus.NOT_STARTED
             return set(PICTURE)
         if self.has_moved():
@@ -162,7 +162,7 @@ class SpotDetail(Known):
 
     @property
     def shown_url(self) -> str:
-        """The address of its picture, if it is one: what plain SQL wrote may be anything."""
+        """The picture's address, or empty if invalid: plain SQL may have written anything."""
         return validators.address(self.image_url)
 
     @property
@@ -195,8 +195,8 @@ class SpotDetail(Known):
 def enqueue_missing(spots: Iterable[SpotDetail], *, new: bool = False) -> int:
     """Ask for the pictures that are missing; returns how many jobs are new.
 
-    One job row per spot for ever: a job that exists is met, whatever its state. But a new spot
-    that meets an ended job has only the name of one that was deleted or renamed: it is requeued.
+    A spot has one job row for ever, so an existing job is kept, whatever its state. But if a new
+    spot finds an ended job, that job belonged to a deleted or renamed spot: it is requeued.
     """
     wanted = {(spot.guide_id, spot.spot_name): None for spot in spots if spot.wants_picture}
     created = 0
@@ -206,14 +206,14 @@ def enqueue_missing(spots: Iterable[SpotDetail], *, new: bool = False) -> int:
         created += len(new_ids)
         if not new or len(new_ids) == len(jobs):
             break
-        # Again, while a job was met that somebody deleted before it could be requeued.
+        # Repeat for jobs that were deleted after enqueue met them and before the requeue.
         there = requeue_ended(wanted)
         wanted = {name: None for name in wanted if name not in there}
     return created
 
 
 def requeue_ended(names: Collection[Name]) -> set[Name]:
-    """Let the jobs of these spots live; returns those that do, locked until we commit."""
+    """Requeue ended jobs of these spots; returns the living ones, locked until commit."""
     living: set[Name] = set()
     for plan_id in {name[0] for name in names}:
         wanted = [name for plan, name in names if plan == plan_id]
@@ -228,12 +228,12 @@ def cancel_jobs(reason: str, **spot: str) -> None:
     queue.cancel(SpotImageJob.objects.filter(**spot), reason, by="its guide")
 
 
-# However a spot is deleted, its job is canceled first: jobs are always locked before their spots.
+# Every way of deleting a spot cancels its job first: jobs are always locked before their spots.
 
 
 @receiver(pre_delete, sender=SpotDetail)
 def cancel_job_of(instance: SpotDetail, origin: Any, **_kwargs: Any) -> None:
-    if getattr(origin, "model", type(origin)) is not Guide:  # a guide cancels all at once
+    if getattr(origin, "model", type(origin)) is not Guide:  # a guide cancels all its jobs at once
         plan_id, spot_name = instance.guide_id, instance.spot_name
         cancel_jobs("Its spot was deleted.", plan_id=plan_id, spot_name=spot_name)
 

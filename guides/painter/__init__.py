@@ -22,7 +22,7 @@ def paint(
     """Return a poster of the spot: PNG, RGB, 1024 x 1024.
 
     `style` may be a palette, such as "night", or name a medium, such as watercolour; any other
-    word is only another picture.
+    word only varies the picture.
     """
     seed = _seed(name, description, *tags, place, style)
     chance = random.Random(seed)
@@ -46,7 +46,7 @@ def paint(
 
 
 def use_medium(canvas: Canvas, style: str) -> None:
-    """Before the lettering, which stays sharp."""
+    """Apply the medium before the lettering, which must stay sharp."""
     medium = media.named_in(style)
     if medium:
         canvas.image.paste(medium(canvas.image.reduce(FINE)).resize(canvas.image.size))

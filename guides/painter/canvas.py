@@ -1,4 +1,4 @@
-"""A canvas twice as fine as the poster: edges come out smooth when it is reduced."""
+"""A canvas twice the poster's size: shrinking it makes edges smooth."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ Point = tuple[float, float]
 SIZE = 1024
 FINE = 2
 
-# Clear in the middle, nothing at the rim; falls off softly.
+# Opaque in the middle, transparent at the rim, with a soft falloff.
 # Pillow's gradient reaches 255 in the corners, 180 where the circle touches the edge.
 _GLOW = Image.radial_gradient("L").point(
     [round(255 * max(0.0, 1 - v / 180) ** 1.8) for v in range(256)]

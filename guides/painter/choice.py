@@ -46,7 +46,7 @@ def _mentions(text: str, word: str) -> re.Match[str] | None:
 def choose(
     name: str, description: str, tags: Sequence[str], place: str, chance: random.Random
 ) -> Motif:
-    """The name speaks first, then the tags, then the description; else chance."""
+    """Choose by the name, else the tags, else the description, else by chance."""
     in_japan = is_japan(name, description, place)
     for text in (joined(name), joined(tags), joined(description)):
         found = _match(text)
@@ -67,14 +67,14 @@ def _match(text: str) -> Motif | None:
 
 
 def _clarity(text: str, word: str, found: re.Match[str]) -> int:
-    """Longer words say more; the last word says what it is: Tower Bridge, 橋本駅."""
+    """Longer words count more, and so does the last word: Tower Bridge is a bridge."""
     japanese = ord(word[0]) >= 0x250
     last = not OWN_LETTERS.match(text[found.end() :]) if japanese else found.end() == len(text)
     return len(word) * (3 if japanese else 1) + (4 if last else 0)
 
 
 def _suited(motif: Motif, text: str, in_japan: bool) -> Motif:
-    """The same word is another shape elsewhere."""
+    """The same word means another shape in another region."""
     if motif.name == "castle" and not in_japan and not EAST_ASIA.search(text):
         return BY_NAME["fortress"]
     if motif.name == "temple" and ANTIQUE.search(text):

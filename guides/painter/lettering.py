@@ -15,7 +15,7 @@ JAPANESE = "NotoSansJP-Bold-subset.otf"
 # Capitals stand almost as high as kanji beside them.
 LATIN_SCALE = 1.16
 
-LONGEST = 160  # letters; more could not be read anyway
+LONGEST = 160  # letters; more would be too small to read
 WIDE = ("W", "F")
 # These never begin a line.
 CLINGING = set(
@@ -39,7 +39,7 @@ def font(name: str, pixels: int) -> ImageFont.FreeTypeFont:
 
 @cache
 def _has(name: str, letter: str) -> bool:
-    """Whether the font draws this letter as anything but its box for unknown letters."""
+    """Whether the font has this letter; unknown letters are drawn as a box."""
     mask, unknown = (font(name, 32).getmask(text) for text in (letter, "\U0010ffff"))
     return mask.getbbox() is not None and bytes(mask) != bytes(unknown)
 
@@ -49,7 +49,7 @@ def _font_for(letter: str) -> str:
 
 
 def clean(text: str) -> str:
-    """Only letters that can be drawn, on one line."""
+    """Keep only letters that the fonts can draw, on one line."""
     text = unicodedata.normalize("NFC", text[: LONGEST * 4])
     kept = (
         " " if letter.isspace() else letter
@@ -57,7 +57,7 @@ def clean(text: str) -> str:
         if letter.isspace() or _has(LATIN, letter) or _has(JAPANESE, letter)
     )
     text = " ".join("".join(kept).split())
-    # Of a name whose letters are all unknown only punctuation is left.
+    # If all letters of a name are unknown, only punctuation is left.
     return text[:LONGEST] if any(letter.isalnum() for letter in text) else ""
 
 
@@ -74,7 +74,7 @@ def two_languages(name: str) -> tuple[str, str]:
     turn = next(i for i, flag in enumerate(flags) if flag != flags[0])
     first, second = name[:turn], name[turn:]
     if any(is_wide(letter) == flags[0] for letter in second if letter.isalpha()):
-        return name, ""  # mixed more than once: one name after all
+        return name, ""  # scripts alternate more than once: it is one name
     joint = " ()（）/|・,、-–—"
     if first[-1] not in joint and second[0] not in joint:
         return name, ""  # JR大阪駅
@@ -98,7 +98,7 @@ def width(text: str, size: float, spacing: float) -> float:
 
 
 def _pieces(text: str) -> list[str]:
-    """What must stay together when a line is broken."""
+    """The parts of a text that a line break must not split."""
     pieces: list[str] = []
     for letter in text:
         glued = pieces and not (
@@ -123,7 +123,7 @@ def _wrap(text: str, size: float, spacing: float, room: float) -> list[str]:
 
 
 def _balanced(text: str, size: float, spacing: float, room: float) -> list[str]:
-    """As few lines as fit, of about the same length."""
+    """The fewest lines that fit, of about the same length."""
     lines = _wrap(text, size, spacing, room)
     while len(lines) > 1:
         narrower = _wrap(text, size, spacing, room := room * 0.95)
@@ -138,7 +138,7 @@ def _widest(lines: list[str], size: float, spacing: float) -> float:
 
 
 def fit(text: str, room: float) -> list[Line]:
-    """The name as large as it fits: one line, else two, else three small ones."""
+    """Set the name as large as possible: on one line, else two, else three small ones."""
     text = text if any(is_wide(letter) for letter in text) else text.upper()
     spacing = 0.22 if len(text) <= 5 else 0.1
     for most, largest, smallest in ((1, 96, 62), (2, 72, 50), (3, 50, 34)):
@@ -170,7 +170,7 @@ def _cut(text: str, size: float, spacing: float, room: float) -> list[str]:
 
 
 def shorten(text: str, size: float, spacing: float, room: float) -> str:
-    """One line of small letters, cut with an ellipsis where it must be."""
+    """One line of small letters, cut with an ellipsis if it is too long."""
     if width(text, size, spacing) <= room:
         return text
     while text and width(text + "…", size, spacing) > room:

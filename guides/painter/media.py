@@ -1,4 +1,4 @@
-"""What a scene is painted with: watercolour, woodblock or ink, over the finished drawing."""
+"""Media that change the finished drawing: watercolour, woodblock or ink."""
 
 import re
 from collections.abc import Callable
@@ -25,13 +25,13 @@ def watercolour(image: Image.Image) -> Image.Image:
 
 
 def woodblock(image: Image.Image) -> Image.Image:
-    """A few flat colours, each of its own block, and a block of lines."""
+    """A few flat colours and dark outlines."""
     flat = image.quantize(9, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).convert("RGB")
     return _draw(flat, _outlines(image, strength=4))
 
 
 def ink(image: Image.Image) -> Image.Image:
-    """Lines and grey on paper, with the colours a breath."""
+    """Lines and grey on paper, with a hint of colour."""
     grey = ImageOps.autocontrast(ImageOps.grayscale(image)).convert("RGB")
     washes = Image.blend(Image.blend(grey, image, 0.25), Image.new("RGB", image.size, PAPER), 0.45)
     return _draw(washes, _outlines(image, strength=7))

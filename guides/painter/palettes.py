@@ -31,11 +31,11 @@ class Palette:
 
     @property
     def shade(self) -> Color:
-        """The side of a wall the light does not reach."""
+        """The colour of a wall in shadow."""
         return mix(self.wall, self.ink, 0.3 if not self.moon else 0.42)
 
     def distant(self, near: float) -> Color:
-        """Land seen through the air between: 0 is the horizon, 1 is at our feet."""
+        """The colour of land at a distance: 0 is the horizon, 1 is the foreground."""
         return mix(mix(self.haze, self.land, 0.16), self.land, near)
 
     def sky_at(self, share: float) -> Color:

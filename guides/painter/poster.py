@@ -34,7 +34,7 @@ class Title:
 
 
 def make_title(name: str, place: str) -> Title | None:
-    """Fit the name; without one the place takes its part."""
+    """Fit the name; a spot without a name shows its place instead."""
     first, second = lettering.two_languages(lettering.clean(name))
     where = lettering.clean(place)
     if not first:
@@ -75,7 +75,7 @@ def shift_for(layout: str, title: Title | None) -> float:
 
 
 def title_colors(colors: Palette, layout: str) -> tuple[Color, Color]:
-    """The colour of the letters, and of what is behind them."""
+    """The colour of the letters and of their background."""
     if layout == "paper":
         return colors.ink, colors.paper
     field = mix(colors.ink, colors.land, 0.25) if layout == "block" else colors.sky[0]
@@ -136,7 +136,7 @@ def _keyline(canvas: Canvas, paper: Color) -> None:
 
 
 def _grain(image: Image.Image, seed: int) -> Image.Image:
-    """The tooth of the paper, and ink that did not take quite evenly."""
+    """The texture of paper and slightly uneven ink."""
     chance = random.Random(seed)
     tile = Image.frombytes("L", (256, 256), chance.randbytes(256 * 256))
     fine = Image.new("L", image.size)

@@ -1,4 +1,4 @@
-"""What every motif is given: a canvas, colours and chance that repeats itself."""
+"""What every motif gets: a canvas, colours and seeded randomness."""
 
 import random
 from dataclasses import dataclass, field
@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from guides.painter.canvas import SIZE, Canvas, Color, mix
 from guides.painter.palettes import Palette
 
-# A scene ends here; below is only lettering. What stands in it keeps below 150 or so: a long
-# title moves the scene up, and a title in the sky needs its room.
+# A scene ends here; below is only lettering. Motifs stay below y = 150 or so: a long title moves
+# the scene up, and a title in the sky needs room.
 BOTTOM = 800
 HORIZON = 560
 WIDTH = SIZE
@@ -20,7 +20,7 @@ class Scene:
     canvas: Canvas
     colors: Palette
     chance: random.Random
-    text: str = ""  # what is known of the spot, in small letters
+    text: str = ""  # all words of the spot, in small letters
     japan: bool = False
     orb: tuple[float, float] = field(default=(0, 0))
 
@@ -41,5 +41,5 @@ class Scene:
         return self.colors.sky_at((y + 184) / (HORIZON + 184))
 
     def dim(self, color: Color, near: float) -> Color:
-        """A colour seen from afar."""
+        """A colour faded by distance."""
         return mix(self.colors.haze, color, near)

@@ -49,7 +49,7 @@ def _clouds(scene: Scene) -> None:
 
 
 def _clear_of_orb(scene: Scene, top: float, bottom: float) -> tuple[float, float]:
-    """A place for a cloud that leaves sun or moon whole."""
+    """A place for a cloud that does not cover the sun or moon."""
     x, y = scene.between(60, WIDTH - 60), scene.between(top, bottom)
     if abs(x - scene.orb[0]) < 240 and abs(y - scene.orb[1]) < 110:
         y = scene.orb[1] + (130 if scene.orb[1] < 260 else -130)

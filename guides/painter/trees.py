@@ -19,7 +19,7 @@ def fir(scene: Scene, x: float, y: float, high: float, color: Color) -> None:
 
 
 def firs(scene: Scene, y: float, high: float, color: Color, gap: float = 26) -> None:
-    """A row of them along the whole width."""
+    """A row of firs along the whole width."""
     x = -20.0
     while x < WIDTH + 20:
         fir(scene, x, y + scene.between(0, 8), high * scene.between(0.55, 1), color)

@@ -38,7 +38,7 @@ def _motif(
     return Motif(draw.__name__, draw, words, tuple(palettes.split()), orb)
 
 
-# Where two are named as clearly as each other, the first is painted.
+# If a text names two motifs equally clearly, the first is painted.
 MOTIFS = (
     _motif(
         lanes.onsen,
@@ -202,7 +202,7 @@ MOTIFS = (
 )
 BY_NAME = {motif.name: motif for motif in MOTIFS}
 
-# For spots whose words say nothing.
+# For spots whose words name no motif.
 ANYWHERE = ("mountain", "lake", "town", "field", "city", "harbour", "forest", "beach")
 ANYWHERE_IN_JAPAN = ("mountain", "lake", "garden", "pagoda", "town", "forest")
 
@@ -218,7 +218,7 @@ IN_JAPAN = re.compile(
     r"\b(japan|tokyo|kyoto|osaka|nara|okinawa|hokkaido|hiroshima|kanazawa|himeji|nikko|hakone"
     r"|nagasaki|kamakura|sapporo|kyushu|shikoku|fuji)\b|日本|\w-(ji|jo|en|dera|taisha|jinja)\b"
 )
-# Katakana alone is how Japanese writes places elsewhere.
+# Japanese writes the names of foreign places in katakana alone.
 OWN_LETTERS = re.compile(r"[ぁ-ゖ一-鿿]")
 EAST_ASIA = re.compile(r"korea|seoul|china|beijing|taiwan|[가-힣]|中国|韓国|台湾")
 ELSEWHERE = re.compile(r"中国|北京|上海|台湾|台北|香港|韓国|英国|米国")

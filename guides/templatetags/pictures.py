@@ -1,4 +1,4 @@
-"""What of a spot may go into a page, or into a prompt, as it is."""
+"""Filters that make a spot's values safe for a page or a prompt."""
 
 import json
 import re
@@ -16,17 +16,17 @@ PREVIEW = re.compile(r"data:image/webp;base64,[A-Za-z0-9+/=]+")
 
 @register.filter
 def absolute(url: str, request: HttpRequest) -> str:
-    """With the name of this site, for those who read it elsewhere."""
+    """Add this site's host, for readers on other sites."""
     return request.build_absolute_uri(url) if url.startswith("/") else url
 
 
 @register.filter
 def preview(blur: str) -> str:
-    """The tiny picture shown while the file loads; empty if it could say more in CSS."""
+    """The tiny picture shown while the file loads; empty unless it is a plain data URL."""
     return blur if PREVIEW.fullmatch(blur) else ""
 
 
 @register.filter
 def quoted(text: object) -> str:
-    """Somebody's words as data, so that they can't pass for ours."""
+    """An author's words as quoted data, so that a prompt can't take them for instructions."""
     return json.dumps(text, ensure_ascii=False)

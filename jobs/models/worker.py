@@ -32,7 +32,9 @@ class WorkerQuerySet(models.QuerySet["Worker"]):
     def reserve(self, worker: str, kind: str) -> bool:
         """Choose this worker to empty itself for a suspect; False if another worker does."""
         others = self.exclude(name=worker).filter(emptying_for=kind)
-        others.filter(Q(lease_expires_at__lt=Now()) | Q(draining=True)).update(emptying_for="")  # dead workers
+        others.filter(Q(lease_expires_at__lt=Now()) | Q(draining=True)).update(
+            emptying_for=""
+        )  # dead workers
         if others.exists():
             return False
         return bool(self.filter(name=worker).update(emptying_for=kind))

@@ -2,12 +2,11 @@
 
 import logging
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from uuid import UUID
 
 from django.conf import settings
 from django.db import Error

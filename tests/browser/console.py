@@ -24,7 +24,7 @@ GEMINI = "gemini:gemini-3.1-flash-image"
 
 
 def log_in(page, group=None):
-    """Let whoever looks at this page be one of a group, or a superuser."""
+    """Log this browser in as a member of the group, or as a superuser."""
     if group:
         user = User.objects.create_user(group, is_staff=True)
         user.groups.add(Group.objects.get(name=group))
@@ -58,7 +58,7 @@ def busy_night(paint=paint_alike):
 
 
 def give_back(names):
-    """Their jobs wait again."""
+    """Release the jobs of these spots; the last one waits for 4 minutes."""
     error = LeaseLost("The worker is stopping.")
     queue.settle([End(job, Outcome.RELEASED, error=error) for job in claim(names)])
     SpotImageJob.objects.filter(spot_name__in=names[-1:], status="queued").update(
@@ -117,7 +117,7 @@ def provider_rows():
 
 
 def history(number=900):
-    """A day of attempts, busier by day, as the user has measured them."""
+    """A day of attempts, more at daytime, with the durations that the user measured."""
     chance = random.Random(7)
     now = timezone.now()
     rows = []

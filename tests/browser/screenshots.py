@@ -22,7 +22,7 @@ UNPAINTED = "The Isle in the Fog"
 
 
 def test_screenshots(visit, transactional_db, pictures, monkeypatch):
-    monkeypatch.delitem(admin.site._registry, Chore)  # only the tests know of it
+    monkeypatch.delitem(admin.site._registry, Chore)  # a model of the tests
     demo.load()
     everything = set(SpotDetail.objects.values_list("spot_name", flat=True))
     alps = set(SpotDetail.objects.filter(guide="alps-by-train").values_list("spot_name", flat=True))
@@ -53,7 +53,7 @@ def test_screenshots(visit, transactional_db, pictures, monkeypatch):
 
 
 def as_operator(page, name="admin:guides_spotimagejob_changelist"):
-    """A page for those who may."""
+    """A page with an operator logged in."""
     sign_in(page, name)
     page.goto(reverse(name))
     return page

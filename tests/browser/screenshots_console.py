@@ -17,7 +17,7 @@ LONG = {"width": 390, "height": 1700}
 
 
 def test_screenshots_of_the_console(visit, transactional_db, pictures, monkeypatch):
-    monkeypatch.delitem(admin.site._registry, Chore)  # only the tests know of it
+    monkeypatch.delitem(admin.site._registry, Chore)  # a model of the tests
     busy_night(paint)
     page = log_in(visit("/", viewport=TALL))
     twice = SpotImageJob.objects.filter(status=Status.SUCCEEDED).order_by("id").first()

@@ -71,7 +71,7 @@ def test_many_are_requeued_after_a_preview(guide, visit):
 
 def test_a_long_action_goes_on_by_itself(guide, visit, monkeypatch):
     give_up("Gate", "Pond", "Fog")
-    monkeypatch.setattr(actions.carry_out, "__defaults__", (None, 0.0))  # no time at all
+    monkeypatch.setattr(actions.carry_out, "__defaults__", (None, 0.0))  # one chunk a request
     monkeypatch.setattr(queue, "CHUNK", 1)
     page = log_in(visit("/"), "operators")
     page.goto(f"{JOBS}?status__exact=failed")
@@ -102,7 +102,7 @@ def test_a_provider_is_paused_with_a_reason_and_resumed(guide, visit):
 
 
 def test_a_running_job_that_is_canceled_makes_no_call_any_more(guide, visit, monkeypatch):
-    """Its worker beats every 15 s only: the intent of the call itself finds out."""
+    """The worker beats only every 15 s, so the call's intent must notice the cancel."""
     job = SpotImageJob.objects.get(spot_name="Gate")
     SpotImageJob.objects.exclude(id=job.id).update(status="canceled", finished_at=Now())
     begun, canceled = threading.Event(), threading.Event()
@@ -166,8 +166,8 @@ def test_the_dashboard_renews_itself_and_nothing_moves(guide, visit, monkeypatch
     page.evaluate("document.getElementById('providers-title').scrollIntoView()")
     place = where(page)
 
-    new_worker("zephyr:1:2")  # below what is read
-    SpotImageJob.objects.update(status="failed", finished_at=Now())  # above it, new lines
+    new_worker("zephyr:1:2")  # changes a part below the visible one
+    SpotImageJob.objects.update(status="failed", finished_at=Now())  # adds lines above it
 
     page.get_by_text("zephyr:1:2").wait_for()
     assert page.evaluate("window.same && window.number.textContent") == "3"
@@ -188,7 +188,7 @@ def test_no_button_becomes_another_under_the_finger(guide, visit):
     page.get_by_role("button", name="Pause painter").focus()
     page.evaluate("window.first = document.activeElement")
 
-    limits.find("another")  # before it: the rows below it move
+    limits.find("another")  # sorts before the painter, whose row moves down
     Provider.objects.filter(name="gemini").delete()
     page.get_by_role("button", name="Pause another").wait_for()
     stayed = page.evaluate("window.first === document.activeElement && window.first.innerText")

@@ -1,4 +1,4 @@
-"""A page left open: it follows the pictures at their pace, and never claims what isn't so."""
+"""An open page: it polls at the pace of the pictures, and always shows the truth."""
 
 import os
 
@@ -20,7 +20,7 @@ pytestmark = needs_chromium
 start = processes.start
 
 NAMES = [f"Spot {n}" for n in range(10)]
-# Twenty times faster, and tells what it would have waited.
+# Timers run twenty times faster, and the page records the waits it asked for.
 HURRY = """
     window.waits = [];
     window.asked = 0;
@@ -76,7 +76,7 @@ def test_ten_pictures_arrive_and_move_nothing(guide, hurry):
     assert bar.evaluate("bar => [bar.value, bar.max]") == [0, 10]
 
     for ready in (1, 3, 6, 10):
-        paint_alike(*NAMES[:ready])  # those before are painted already
+        paint_alike(*NAMES[:ready])  # earlier ones are painted already
         arrived = f"() => document.querySelectorAll('img.painted').length === {ready}"
         page.wait_for_function(arrived)
         assert bar.evaluate("bar => bar.value") == ready
@@ -106,7 +106,7 @@ def test_a_hidden_page_asks_nothing_and_looks_at_once_when_it_is_back(guide, hur
 
     page.evaluate(HIDE, True)
     asked = page.evaluate("window.asked")
-    page.wait_for_timeout(1_500)  # as long as thirty seconds
+    page.wait_for_timeout(1_500)  # thirty seconds of the page's time
     assert page.evaluate("window.asked") == asked > 0
 
     paint("Spot 0")
@@ -142,7 +142,7 @@ def test_a_worker_is_killed_and_the_page_never_lies(guide, start, hurry, monkeyp
     monkeypatch.setitem(os.environ, "PICTURES_FOLDER", str(pictures.location))
     monkeypatch.setitem(os.environ, "ANSWERS_FOLDER", f"{pictures.location}/answers")
     monkeypatch.setitem(os.environ, "PAINTER_SECONDS", "3600")
-    guide.spots.filter(spot_name__in=NAMES[4:]).delete()  # four are enough to be in the middle of
+    guide.spots.filter(spot_name__in=NAMES[4:]).delete()  # four spots are enough
     paint("Spot 0")
     queue.settle([End(job, Outcome.RELEASED, error=LeaseLost("")) for job in claim(NAMES)])
     page = hurry()
@@ -166,9 +166,9 @@ def test_a_worker_is_killed_and_the_page_never_lies(guide, start, hurry, monkeyp
 
 
 def look_for_lies(page):
-    """How many pictures are shown and awaited; all that is claimed must be so."""
+    """Count shown and awaited pictures, and check the page against the database."""
     seen = page.evaluate(CLAIMED)
-    # After the page: what it shows may have come since it asked, and never the other way round.
+    # Read the database after the page: it may know more pictures than the page, never fewer.
     painted = set(SpotDetail.objects.exclude(image_url="").values_list("image_url", flat=True))
     assert set(seen["shown"]) <= painted
     assert seen["words"] == f"{len(seen['shown'])} of 4 pictures ready" or seen["awaited"] == 0

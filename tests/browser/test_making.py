@@ -14,7 +14,7 @@ pytestmark = [needs_chromium, pytest.mark.django_db(transaction=True)]
 
 @pytest.fixture
 def author(visit):
-    """The empty form, in the browser of somebody who may fill it in."""
+    """The empty form, in the browser of a staff user."""
 
     def author(**options):
         page = visit("/", **options)
@@ -117,7 +117,7 @@ def test_rows_are_made_and_moved_with_the_keyboard(author):
     assert focused(page) == "Move up: Hill"
     page.keyboard.press("Enter")
     assert names(page) == ["Hill", "Gate", "Pond"]
-    assert focused(page) == "Name of the spot: 1"  # at the top there is no way up
+    assert focused(page) == "Name of the spot: 1"  # "up" is disabled in the top row
     page.get_by_role("button", name="Remove: Gate").press("Enter")
     assert names(page) == ["Hill", "Pond"]
 
@@ -183,7 +183,7 @@ def test_a_fault_stands_by_its_row_and_nothing_is_lost(author, forgive):
     assert names(page) == ["A|B", "Pond", "Pond"]
     assert focused(page) == "Name of the spot: 3"
     below = "it => parseFloat(getComputedStyle(it).marginBottom)"
-    assert page.get_by_role("alert").evaluate(below) > 10  # not upon the first label
+    assert page.get_by_role("alert").evaluate(below) > 10  # not over the first label
     assert page.get_by_label("Title").input_value() == "Kyoto"
     assert page.get_by_label("A sentence about it:").nth(1).input_value() == "Gold."
     page.get_by_label("Name of the spot").nth(2).fill("Hill")

@@ -1,4 +1,4 @@
-"""The Content-Security-Policy in a real browser: pages obey it, intruders too."""
+"""The Content-Security-Policy in a real browser: pages keep to it, injected scripts are blocked."""
 
 import pytest
 from django.urls import reverse
@@ -22,7 +22,7 @@ def guide(transactional_db, pictures):
 
 
 def test_no_page_of_the_admin_breaks_its_policy(guide, visit):
-    page = visit("/")  # whoever breaks it is heard in the console, which the visitor listens to
+    page = visit("/")  # violations appear in the browser's console; `visit` fails on them
     sign_in(page)
 
     for name in (

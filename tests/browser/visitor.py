@@ -32,7 +32,7 @@ needs_chromium = pytest.mark.skipif(not CHROMIUM, reason="there is no chromium h
 
 @pytest.fixture(scope="session")
 def chromium():
-    # Playwright keeps an event loop in this thread, and Django takes that for asynchronous code.
+    # Playwright runs an event loop in this thread, so Django believes that the code is async.
     with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
         patch.setitem(os.environ, "DJANGO_ALLOW_ASYNC_UNSAFE", "true")
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
@@ -41,7 +41,7 @@ def chromium():
 
 
 class Visitor:
-    """Somebody with a browser, and what the browser did that it should not."""
+    """A visitor's browser, and every error it reported."""
 
     def __init__(self, chromium, site, locale="en", **options):
         self.site = site
@@ -63,7 +63,7 @@ class Visitor:
 
 
 def sign_in(page, name="operator"):
-    """As somebody who may do everything."""
+    """Log in as a superuser."""
     client = Client()
     client.force_login(User.objects.create_superuser(name))
     cookie = {"name": settings.SESSION_COOKIE_NAME, "value": client.cookies["sessionid"].value}
@@ -77,7 +77,7 @@ def visitors():
 
 @pytest.fixture
 def forgive(visitors):
-    """Forget the complaints a test has provoked, and no others."""
+    """Forget only the errors that the test provoked."""
 
     def forgive(page, *provoked):
         for visitor in visitors:
@@ -91,7 +91,7 @@ def forgive(visitors):
 
 @pytest.fixture
 def visit(chromium, live_server, visitors):
-    """Open a page as a new visitor; in the end nobody may have had a complaint."""
+    """Open a page as a new visitor; at the end no browser may have reported an error."""
 
     def visit(path, **options):
         visitors.append(Visitor(chromium, live_server.url, **options))

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def tmp():
-    """A folder with a short name, whose servers are stopped in the end."""
+    """A folder with a short name, whose servers are stopped at the end."""
     folder = Path(tempfile.mkdtemp(prefix="tabie-"))
     folder.chmod(0o755)
     yield folder
@@ -39,7 +39,7 @@ def checkout(tmp):
 
 @pytest.fixture
 def python(checkout):
-    """Run Python in the checkout, with nothing in its environment but what is given."""
+    """Run Python in the checkout, with only the given environment."""
 
     def run(*arguments, **environment):
         return subprocess.run(

@@ -1,4 +1,4 @@
-"""Embedded servers of a test's own."""
+"""Embedded servers for single tests."""
 
 import os
 from pathlib import Path

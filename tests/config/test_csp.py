@@ -1,4 +1,4 @@
-"""What a page may load: said to the browser by a header."""
+"""The Content-Security-Policy header: what a page may load."""
 
 import pytest
 

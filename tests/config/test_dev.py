@@ -44,7 +44,7 @@ sys.exit(supervise({}))
 
 @pytest.fixture
 def start(checkout):
-    """Start Python in the checkout as `make run` does, to be killed if the test forgets it."""
+    """Start Python in the checkout as `make run` does; it is stopped at the end of the test."""
     started = []
 
     def start(*arguments, **environment):
@@ -67,8 +67,8 @@ def start(checkout):
     yield start
     for process in started:
         if process.poll() is None:
-            process.terminate()  # killed, it would leave its children
-            process.terminate()  # nothing need be finished
+            process.terminate()  # SIGKILL would leave its children running
+            process.terminate()  # the second signal hurries it
             process.wait(timeout=90)
         process.stdout.close()
 
@@ -88,7 +88,7 @@ def supervise(checkout, start):
 
 @pytest.fixture
 def port():
-    """One that no other program is given by chance before the test uses it."""
+    """A free port that the system gives to no other program before the test uses it."""
     while True:
         port = random.randrange(20_000, 32_000)
         with suppress(OSError), socket.create_server(("127.0.0.1", port)):

@@ -74,7 +74,7 @@ def test_a_connection_pool_starts_the_server(server, connect):
 
 
 def test_a_connection_pool_starts_a_killed_server_again(server, connect):
-    never = 3600  # a pool that is asked for a missing server waits so long
+    never = 3600  # seconds that a pool waits for a missing server
     connection = connect(server, pool={"min_size": 0, "max_size": 2, "timeout": never})
     connection.close()
     os.kill(server.pid(), signal.SIGKILL)

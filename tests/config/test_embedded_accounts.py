@@ -1,4 +1,4 @@
-"""Who runs the embedded server, and whom it serves."""
+"""Which account runs the embedded server, and which accounts may use it."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(not binaries(), reason="no PostgreSQL for this p
 
 @pytest.fixture
 def nobody_python():
-    """A Python that the account nobody can run with our packages."""
+    """A Python that the account `nobody` can run with our packages."""
     packages = os.pathsep.join(path for path in sys.path if path.endswith("site-packages"))
     for program in [sys.executable, "/usr/bin/python3"]:
         identity = {"user": NOBODY, "group": NOBODY, "extra_groups": []}

@@ -43,7 +43,7 @@ SETTINGS, URLS = examples(ROOT / "docs" / "own-project.md")
 
 @pytest.fixture
 def manage(tmp):
-    """Run manage.py of the project in `tmp`; what it prints is returned."""
+    """Run manage.py of the project in `tmp`; returns its output."""
 
     def manage(*arguments):
         done = subprocess.run(
@@ -76,7 +76,7 @@ def assert_postcards_are_written(manage):
     manage("migrate", "--verbosity", "0")
     manage("shell", "--verbosity", "0", "--command", ENQUEUE)
     manage("runworker", "--drain")
-    # Enqueued again, to no effect.
+    # Enqueueing again changes nothing.
     printed = manage("shell", "--verbosity", "0", "--command", ENQUEUE + PRINT)
     assert printed == (
         "[('succeeded', 'Greetings to Anna!'), ('succeeded', 'Greetings to Ben!')]\n"

@@ -36,7 +36,7 @@ def ask(client):
 
 @pytest.fixture
 def opened(settings):
-    """The API, for those who know the token."""
+    """Open the API with a token."""
     settings.API_TOKEN = "a secret"
 
 

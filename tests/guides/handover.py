@@ -1,4 +1,4 @@
-"""A guide as another program hands it over."""
+"""The JSON of a guide that another program hands over."""
 
 
 def guide(*names, **facts):

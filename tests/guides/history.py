@@ -1,4 +1,4 @@
-"""What an estimate is made of: pictures of the past, and a worker."""
+"""What an estimate needs: past pictures and a worker."""
 
 import uuid
 from datetime import timedelta
@@ -9,7 +9,7 @@ from jobs.models import Attempt, Worker
 
 
 def remember(count, seconds=10, ago=timedelta(0), **facts):
-    """So many pictures were made lately, each in so many seconds."""
+    """Record `count` recent pictures that took `seconds` each."""
     for _ in range(count):
         Attempt.objects.create(
             **{"kind": "guides.SpotImageJob", "outcome": "succeeded", "worker": "w"} | facts,

@@ -1,6 +1,6 @@
-"""Lines that people paste, and the name and description they are.
+"""Lines that people paste, with the expected name and description.
 
-The browser's script is held to the same.
+The browser's script is tested with the same lines.
 """
 
 import json

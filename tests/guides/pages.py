@@ -1,4 +1,4 @@
-"""Guides to look at, and where their pages ask for news."""
+"""Guides to look at, and the addresses their pages poll."""
 
 import re
 
@@ -31,18 +31,18 @@ def drawn(name):
 
 
 def poll_address(html):
-    """Where the page will ask, or None when it will not ask any more."""
+    """The address the page polls, or None when it does not poll."""
     address = re.search(r'hx-get="([^"]*/images/[^"]*)" hx-trigger="live"', html)
     return address and address[1].replace("&amp;", "&")
 
 
 def home_address(html):
-    """The same for home."""
+    """The address home polls, or None."""
     address = re.search(r'hx-get="(/cards/[^"]*)" hx-trigger="live"', html)
     return address and address[1].replace("&amp;", "&")
 
 
 def finish(name):
-    """Its picture is there, and no other is to come."""
+    """Give the spot its final picture."""
     SpotImageJob.objects.filter(spot_name=name).update(status="succeeded", finished_at=Now())
     change(name, image_url=OURS, image_status="succeeded")

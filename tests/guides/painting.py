@@ -1,4 +1,4 @@
-"""Does by hand what a worker does with the jobs of some spots; other jobs stay claimed."""
+"""Does a worker's part for the jobs of some spots; other jobs stay claimed."""
 
 import time
 from datetime import timedelta
@@ -13,12 +13,12 @@ from jobs.run import Pulse, Run
 
 
 def paint(*names):
-    """Their jobs succeed, with a picture each."""
+    """Let the jobs of these spots succeed, with a picture each."""
     queue.settle([End(job, Outcome.SUCCEEDED, result=perform(job)) for job in claim(names)])
 
 
 def paint_alike(*names):
-    """Their jobs succeed with the same picture: quick, where a test is not about the painting."""
+    """Let the jobs succeed with the same picture: quick, for tests that are not about painting."""
     [first, *others] = claim(names)
     known = SpotImage.objects.first()
     picture = known.as_picture() if known else perform(first)
@@ -33,7 +33,7 @@ def perform(job):
 
 
 def give_up(*names):
-    """Their jobs fail for good."""
+    """Let the jobs of these spots fail for good."""
     error = PermanentError("The painter has run out of blue.")
     queue.settle([outcomes.from_error(job, error) for job in claim(names)])
 

@@ -1,4 +1,4 @@
-"""Enough of JSON Schema to hold an answer against openapi.json."""
+"""Enough of JSON Schema to check an answer against openapi.json."""
 
 import json
 import re
@@ -23,7 +23,7 @@ API = json.loads(DESCRIPTION.read_text())
 
 
 def faults(value, schema, path="answer"):
-    """What of the value is not as the schema says."""
+    """Everything in the value that breaks the schema."""
     assert schema.keys() <= KNOWN, f"{schema.keys() - KNOWN}: not known here"
     if "$ref" in schema:
         return faults(value, API["components"]["schemas"][schema["$ref"].split("/")[-1]], path)

@@ -1,4 +1,4 @@
-"""The status of a guide, as other programs ask for it."""
+"""The status of a guide, requested as other programs do."""
 
 from django.db.models.functions import Now
 

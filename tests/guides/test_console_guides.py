@@ -12,7 +12,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def form(guide, **changed):
-    """What a browser sends of a guide's page."""
+    """The form data that a browser sends from a guide's page."""
     spots = list(guide.spots.all())
     data = {"title": guide.title, "destination": guide.destination, "summary": ""}
     data |= {"spots-TOTAL_FORMS": len(spots), "spots-INITIAL_FORMS": len(spots)}

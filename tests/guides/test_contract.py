@@ -1,4 +1,4 @@
-"""openapi.json tells the truth: real answers of every endpoint are held against it."""
+"""openapi.json is true: real answers of every endpoint are checked against it."""
 
 import json
 from datetime import timedelta

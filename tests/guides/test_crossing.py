@@ -1,4 +1,4 @@
-"""Two actions that cross: a spot never loses its job, and no person sees a deadlock."""
+"""Two actions at the same time: a spot never loses its job, and no person sees a deadlock."""
 
 import threading
 from unittest import mock
@@ -99,7 +99,7 @@ def test_the_form_of_a_guide_that_meets_a_worker_in_the_wrong_order_is_saved(adm
 
 
 def swallow(act):
-    """The database may choose the worker as the one to end: then it tries again later."""
+    """Ignore the error if the database ends the worker's transaction to resolve the deadlock."""
     try:
         act()
     except OperationalError:
@@ -107,7 +107,7 @@ def swallow(act):
 
 
 def filled(context, **spots):
-    """What a browser would send back, with other words in every spot."""
+    """The form data that a browser would send, with new words in every spot."""
     data = dict(context["adminform"].form.initial)
     formset = context["inline_admin_formsets"][0].formset
     for form in [formset.management_form, *formset.forms]:

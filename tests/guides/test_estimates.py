@@ -1,4 +1,4 @@
-"""Seconds still expected: from what was measured, or not at all."""
+"""The seconds still expected come from measurements, or there are none."""
 
 from datetime import timedelta
 
@@ -71,7 +71,7 @@ def test_what_is_being_painted_needs_only_the_rest():
     remember(3, seconds=1000)
     have_worker()
 
-    assert 300 < GuideStatus("kyoto").seconds <= 400  # less, the later it is asked
+    assert 300 < GuideStatus("kyoto").seconds <= 400  # it shrinks while the test runs
 
 
 def test_what_takes_unusually_long_is_not_guessed_at():

@@ -10,9 +10,6 @@ from tests.guides.pages import (
 pytestmark = pytest.mark.django_db
 
 
-# Files
-
-
 def test_a_picture_may_be_kept_for_ever(client, pictures):
     pictures.save(f"pictures/{HASH}/480.webp", ContentFile(b"RIFF"))
 

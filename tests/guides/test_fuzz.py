@@ -1,4 +1,4 @@
-"""Nobody can type an address, a form or a guide that ends in an error of ours."""
+"""No address, form or guide that a client sends ends in a server error."""
 
 import json
 import os
@@ -16,8 +16,8 @@ from tests.guides.conftest import save_guide
 
 pytestmark = pytest.mark.django_db
 
-# To every address: half by a stranger and half by staff, and a fifth of it to slow pages of the
-# admin. `make test-long` sends 1,000; fewer keep the usual run short.
+# Per address: half from a visitor and half from staff. Slow pages of the admin get a fifth.
+# `make test-long` sends 1,000; fewer keep the usual run short.
 REQUESTS = int(os.environ.get("FUZZ_REQUESTS", "80"))
 METHODS = ["GET"] * 12 + ["HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"]
 ODD = [
@@ -77,7 +77,7 @@ class Fuzz(random.Random):
         return value
 
     def number(self):
-        """Mostly one that an address of ours takes."""
+        """Mostly a number that exists in an address of this site."""
         return self.choice(self.numbers) if self.random() < 0.7 else self.text()
 
     def guide(self):
@@ -130,7 +130,7 @@ def test_no_request_is_our_fault(path, somebody, settings, pictures):
     fuzz = Fuzz(path)  # the same requests every time
     fuzz.numbers += tuple(str(spot.pk) for spot in SpotDetail.objects.all())
     is_slow = path.startswith("/admin/guides/")
-    for _ in range(REQUESTS // 10 if is_slow else REQUESTS // 2):  # as many again by somebody else
+    for _ in range(REQUESTS // 10 if is_slow else REQUESTS // 2):  # for one of two clients
         method, target, query, body, content_type, headers = fuzz.request(path)
 
         if isinstance(query, dict):
@@ -141,7 +141,7 @@ def test_no_request_is_our_fault(path, somebody, settings, pictures):
 
         assert answer.status_code < 500, (method, target, query, body, headers)
         if answer.streaming:
-            list(answer)  # to its end: the file is closed there
+            list(answer)  # reading to the end closes the file
         reached.add(view_of(target))
     assert view_of(path.format("480")) in reached
 

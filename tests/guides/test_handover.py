@@ -1,4 +1,4 @@
-"""POST /api/guides/: another system hands over a guide, once or as often as it likes."""
+"""POST /api/guides/: another system hands over a guide, once or repeatedly."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -165,7 +165,7 @@ def test_the_same_guide_sent_twice_at_once_is_saved_once(send):
     assert SpotImageJob.objects.count() == 1
 
 
-# Who may
+# Permissions
 
 
 @pytest.mark.parametrize("token", ["", "wrong", "a secre", "a secret more", "é"])

@@ -1,4 +1,4 @@
-"""What is wrong with a guide that is handed over is named."""
+"""The reply names every fault of a guide that is handed over."""
 
 import json
 
@@ -8,9 +8,6 @@ from guides.models import Guide
 from tests.guides.handover import guide
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("opened")]
-
-
-# What is wrong is named
 
 
 @pytest.mark.parametrize(
@@ -81,7 +78,7 @@ def test_what_is_nested_too_deep_is_refused(send, depth, field):
     answer = send(json.dumps(body).replace('"NESTED"', nested))
 
     assert answer.status_code == 400
-    assert "fields" not in answer.json()["error"]  # as a whole: quoting it may be too deep for us
+    assert "fields" not in answer.json()["error"]  # refused as a whole: it may be too deep to quote
     assert len(answer.content) < 500
 
 

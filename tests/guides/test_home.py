@@ -17,9 +17,6 @@ from tests.guides.painting import give_up
 pytestmark = pytest.mark.django_db
 
 
-# Pages
-
-
 def test_home_tells_how_many_pictures_are_ready(client):
     new_guide("Gate", "Pond", "Hill")
     change("Gate", image_url=OURS)
@@ -27,14 +24,14 @@ def test_home_tells_how_many_pictures_are_ready(client):
     html = client.get("/").content.decode()
 
     assert "1 of 3 pictures ready" in html
-    assert OURS in html  # the cover is a picture, if the guide has one
+    assert OURS in html  # the first picture is the cover
 
 
 def test_home_asks_again_only_for_guides_with_pictures_on_their_way(client):
     new_guide("Gate", plan_id="going")
     new_guide("Pond", plan_id="done")
     finish("Pond")
-    give_up("Nothing")  # claims all, ends none
+    give_up("Nothing")  # claims all jobs, ends none
 
     asked = home_address(client.get("/").content.decode())
 
@@ -64,7 +61,7 @@ def test_home_gets_only_the_cards_that_changed(client):
     html = answer.content.decode()
     assert answer.status_code == 200
     assert re.findall(r'<li class="card" id="([^"]+)" hx-swap-oob="true"', html) == ["guide-two"]
-    assert 'id="guide-two-link"' in html  # where htmx finds the keyboard's focus again
+    assert 'id="guide-two-link"' in html  # htmx restores the focus by this id
     assert OURS in html
     assert client.get(home_address(html)).status_code == 204
 

@@ -1,4 +1,4 @@
-"""From a request to stored files; what providers send is not trusted."""
+"""From a request to stored files; a provider's picture is not trusted."""
 
 import io
 import subprocess
@@ -92,7 +92,7 @@ def test_too_many_bytes_are_refused_before_they_are_opened(monkeypatch):
 
 
 def scans_repeated(times):
-    """A small JPEG that says its last scan over and over: each is a pass over all pixels."""
+    """A small JPEG that repeats its last scan: each repetition is a pass over all pixels."""
     whole = png(2048, 2048, mode="L", format="JPEG", progressive=True)
     start = whole.rindex(b"\xff\xda")
     return whole[:-2] + whole[start:-2] * times + whole[-2:]
@@ -112,7 +112,7 @@ def test_a_picture_of_a_few_scans_is_a_picture():
 
 @pytest.mark.parametrize("code", [1, -9], ids=["broken", "killed by the system"])
 def test_a_decoder_that_ends_by_no_fault_of_the_picture_is_no_garbage(monkeypatch, code):
-    """Garbage is bought again, which would not help here."""
+    """A bad picture is bought again, which would not help here."""
     command = [sys.executable, "-c", f"import os; os.kill(0, 9) if {code} < 0 else exit({code})"]
     run = subprocess.run
 

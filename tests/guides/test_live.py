@@ -1,4 +1,4 @@
-"""What a poll of a page brings besides pictures: time, a bar, and now and then a word aloud."""
+"""What a poll returns besides pictures: the time left, a bar, and announcements."""
 
 import re
 

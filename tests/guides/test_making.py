@@ -1,4 +1,4 @@
-"""/guides/new/: staff type a guide, and nothing typed is lost."""
+"""/guides/new/: staff enter a guide, and no input is lost."""
 
 import re
 from urllib.parse import urlencode

@@ -41,7 +41,7 @@ def test_the_number_of_queries_is_fixed(client, django_assert_num_queries, name,
         new_guide(*[f"Spot {n}" for n in range(spots)], plan_id=plan_id)
     change("Spot 0", image_url=OURS)
     path = "/" if name == "home" else "/guides/guide-0/"
-    page = client.get(path).content.decode()  # the first one makes the provider's row
+    page = client.get(path).content.decode()  # the first request creates the provider's row
     if name == "images":
         path = poll_address(page)
 

@@ -87,7 +87,7 @@ def test_every_motif_can_be_painted(motif):
 
     painting = opened(paint(f"The {spot}", place="Kyoto, Japan"))
 
-    # One that came out empty would have next to no colours.
+    # An empty poster would have very few colours.
     assert len(set(painting.resize((64, 64)).get_flattened_data())) > 200
 
 

@@ -1,4 +1,4 @@
-"""One picture, in each of its conditions."""
+"""One picture, in each of its states."""
 
 import pytest
 from django.utils.html import escape
@@ -16,9 +16,6 @@ from tests.guides.pages import (
 from tests.guides.painting import give_up
 
 pytestmark = pytest.mark.django_db
-
-
-# One picture, in each of its conditions
 
 
 def test_a_ready_picture_is_drawn_in_all_widths_and_moves_nothing(client):

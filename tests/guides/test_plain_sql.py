@@ -1,4 +1,4 @@
-"""What other programs write with plain SQL is a good row, or the database refuses it."""
+"""A row that another program writes with plain SQL is valid, or the database refuses it."""
 
 import sqlite3
 from contextlib import closing

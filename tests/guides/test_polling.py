@@ -1,4 +1,4 @@
-"""A guide's page asks for news, and hears only what changed."""
+"""A guide's page polls, and the response holds only what changed."""
 
 import pytest
 
@@ -14,9 +14,6 @@ from tests.guides.pages import (
 from tests.guides.painting import give_up
 
 pytestmark = pytest.mark.django_db
-
-
-# Polling
 
 
 def test_nothing_new_is_said_in_no_words(client):

@@ -1,4 +1,4 @@
-"""Workers are frozen at points of a paid call; the service's own books are then read."""
+"""Workers are frozen during a paid call; then the service's own ledger is checked."""
 
 import io
 import json
@@ -86,7 +86,7 @@ def test_a_worker_frozen_before_its_request_buys_nothing_when_it_comes_back(
     assert list(calls) == [("failed", 0), ("stored", Decimal("0.04"))]
 
 
-# Where the worker is frozen, and how many answers are on the bill in the end.
+# Where the worker is frozen, and how many answers are billed at the end.
 BEFORE = "freeze(); return real(*arguments, **options)"
 AFTER = "done = real(*arguments, **options); freeze(); return done"
 ANYWHERE = {

@@ -1,4 +1,4 @@
-"""Workers are killed at every point of a paid call; the service's own books are then read."""
+"""Workers are killed at every point of a paid call; then the service's own ledger is checked."""
 
 import signal
 import threading
@@ -40,7 +40,7 @@ def started_dying(start, where, code):
     worker.expire(SpotImageJob)
 
 
-# Where the worker dies, and how many answers are on the bill in the end.
+# Where the worker dies, and how many answers are billed at the end.
 POINTS = {
     "before the call": ("jobs.paid.ledger.begin", DIE, 1),
     "when the answer is there, before the put": ("jobs.paid.answers.keep", DIE, 2),
@@ -126,7 +126,7 @@ def test_retry_after_stops_the_whole_fleet_until_it_ends(start, service):
     reopened_at = Provider.objects.get().paused_until
     wait_until(all_ready)
 
-    # By the database's clock. What was begun before the pause may go on.
+    # By the database's clock. Calls that began before the pause may go on.
     paused_at = reopened_at - timedelta(seconds=4)
     begun = Call.objects.values_list("started_at", flat=True)
     assert not [when for when in begun if paused_at < when < reopened_at]
@@ -150,7 +150,7 @@ def test_an_hour_of_outage_uses_no_attempt_and_all_pictures_come(start, service)
 
 
 class Clock:
-    """Time that passes only while nothing can be done, and then at once."""
+    """A clock that jumps over every time in which no job can run."""
 
     elapsed = timedelta(0)
 

@@ -1,4 +1,4 @@
-"""What is missing is said before any job is claimed."""
+"""A worker reports a missing setting before it claims any job."""
 
 import pytest
 from django.core.management import CommandError, call_command

@@ -1,4 +1,4 @@
-"""What a sent link shows, and what may be kept of a page."""
+"""What a shared link shows, and how long pages may be cached."""
 
 import re
 
@@ -57,7 +57,7 @@ def test_there_is_a_favicon_for_those_who_only_guess(client):
     answer = client.get("/favicon.ico")
 
     assert (answer.status_code, answer.headers["Location"]) == (302, "/static/favicon.svg")
-    assert answer.headers["Cache-Control"] == "public, max-age=86400"  # its name will change
+    assert answer.headers["Cache-Control"] == "public, max-age=86400"  # its target may change
 
 
 # What may be kept

@@ -1,4 +1,4 @@
-"""However a spot comes to be, its job exists when the transaction commits."""
+"""Every way of saving a spot enqueues its job in the same transaction."""
 
 import pytest
 from django.db import connection, transaction
@@ -258,7 +258,7 @@ def test_a_deleted_spot_or_guide_cancels_its_jobs(spot, delete):
 def test_deleting_a_large_guide_needs_few_queries(django_assert_max_num_queries):
     guide = save_guide(*[str(number) for number in range(50)])
 
-    with django_assert_max_num_queries(60 + 25):  # on_cancel asks for each spot
+    with django_assert_max_num_queries(60 + 25):  # on_cancel makes a query per spot
         guide.delete()
 
     assert set(SpotImageJob.objects.values_list("status", flat=True)) == {Status.CANCELED}

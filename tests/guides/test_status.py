@@ -1,4 +1,4 @@
-"""The status API: honest, and the same for strangers as for the page."""
+"""The status API: true, and the same for other programs as for the page."""
 
 from datetime import timedelta
 
@@ -173,7 +173,7 @@ def test_nobody_elses_page_may_read_it(ask):
 @pytest.mark.parametrize("count", [1, 40])
 def test_the_number_of_queries_is_fixed(ask, django_assert_num_queries, count):
     save_guide(*(f"Spot {n}" for n in range(count)))
-    ask()  # the first one makes the provider's row
+    ask()  # the first request creates the provider's row
 
     with django_assert_num_queries(6):
         etag = ask().headers["ETag"]

@@ -14,9 +14,6 @@ from tests.guides.statuses import show
 pytestmark = pytest.mark.django_db
 
 
-# The same again
-
-
 def test_what_has_not_changed_is_not_sent_again(ask):
     save_guide("Gate")
     etag = ask().headers["ETag"]

@@ -1,4 +1,4 @@
-"""Pictures in a bucket: from the environment's variables to the file that a browser gets."""
+"""Pictures in a bucket: from environment variables to the file that a browser gets."""
 
 import urllib.error
 import urllib.request

@@ -1,4 +1,4 @@
-"""The style a person chose for a guide reaches whoever paints its pictures."""
+"""The style a person chose for a guide reaches the provider."""
 
 import hashlib
 import io
@@ -39,7 +39,7 @@ def test_without_a_choice_the_sites_style_holds(spot, settings):
 def test_without_any_style_the_prompt_is_what_it_always_was(spot):
     prompt = images.request_for(spot).prompt
 
-    # Another prompt is another picture, which is paid for: change it knowingly.
+    # A new prompt buys a new picture for every spot: change it on purpose only.
     assert prompt.startswith("Paint a travel poster of one place")
     assert hashlib.sha256(prompt.encode()).hexdigest()[:16] == "c5a7bd2ed2920620"
 

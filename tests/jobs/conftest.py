@@ -15,7 +15,7 @@ LEASE = timedelta(seconds=60)
 
 
 class SimulatedWorker:
-    """Does by hand what a worker process does: claims jobs and says how they ended."""
+    """Does a worker process's part: claims jobs and settles them."""
 
     def __init__(self, name):
         self.name = name
@@ -51,7 +51,7 @@ def chore():
 
 @pytest.fixture
 def alive():
-    """A worker, so that not having one is not what the test finds."""
+    """A living worker, so that the test does not meet the case without one."""
     return Worker.objects.create(
         name="w", slots=1, version="1", lease_expires_at=Now() + timedelta(hours=1)
     )
@@ -63,19 +63,19 @@ def new_chore(name, **columns):
 
 
 def expire_lease(job):
-    """As if its worker had been silent for a whole lease."""
+    """End the job's lease, as if its worker had been silent for a whole lease."""
     past = Now() - timedelta(seconds=1)
     type(job).objects.filter(id=job.id).update(lease_expires_at=past)
 
 
 def make_due(job):
-    """As if its run_after had come."""
+    """Move the job's run_after into the past."""
     past = Now() - timedelta(seconds=1)
     type(job).objects.filter(id=job.id).update(run_after=past)
 
 
 def in_another_thread(call):
-    """With another connection: another session of the database."""
+    """Run `call` with another connection, and so in another session of the database."""
     result = []
 
     def target():

@@ -1,4 +1,4 @@
-"""People of the console, and jobs in any state for them to look at."""
+"""Users of the console, and jobs in any state."""
 
 from django.contrib.auth.models import Group, User
 from django.db.models.functions import Now
@@ -19,7 +19,7 @@ def log_in(client, group):
 
 
 def in_state(status, *names):
-    """Jobs that have got there, one way or another."""
+    """Make jobs with this status."""
     held = {"locked_at": Now(), "locked_by": "me", "lease_expires_at": Now()}
     columns = held if status == Status.PROCESSING else {}
     finished_at = Now() if status in ENDED else None
@@ -48,7 +48,7 @@ def choose(client, action, *jobs, query="", **more):
 
 
 def confirm(client, page, action, query=""):
-    """Press the button of a preview, or of a page that goes on."""
+    """Press the button of a preview, or of a page that continues the action."""
     carried = {}
     for name, value in page.context["hidden"]:
         carried.setdefault(name, []).append(value)

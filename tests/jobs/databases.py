@@ -1,4 +1,4 @@
-"""Databases that can be broken, for real worker processes to meet."""
+"""Databases that a test can break, for real worker processes."""
 
 import os
 import shutil
@@ -20,9 +20,9 @@ from tests.jobs.processes import ROOT, environment, wait_until
 
 @pytest.fixture
 def cluster(transactional_db):
-    """A durable PostgreSQL of the test's own, which this process uses as its database.
+    """A durable PostgreSQL for this test alone, which this process uses as its database.
 
-    To be named before `start`, so that it ends after the workers.
+    Request it before `start`, so that it ends after the workers.
     """
     folder = Path(tempfile.mkdtemp(prefix="tabie-"))
     folder.chmod(0o755)
@@ -58,7 +58,7 @@ def crash(server):
 
 
 class Proxy:
-    """A way to PostgreSQL over TCP that can go silent without closing a connection."""
+    """A TCP proxy to PostgreSQL that can go silent without closing a connection."""
 
     def __init__(self):
         self.is_silent = False

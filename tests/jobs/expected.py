@@ -21,11 +21,11 @@ HOOK_OF = {
 
 @dataclass
 class Seen:
-    """All there is to see, by the name of the job."""
+    """Everything the database shows, by the name of the job."""
 
     rows: dict[str, Any]
     attempts: dict[str, Counter[Any]]  # (epoch, worker, outcome)
-    hooks: dict[str, Counter[str]]  # that ran and were not rolled back
+    hooks: dict[str, Counter[str]]  # hooks that ran and were not rolled back
 
     def about(self, name):
         return self.rows[name], self.attempts[name], self.hooks[name]
@@ -61,16 +61,16 @@ def look():
 
 @dataclass
 class Change:
-    """What one step should make of one job."""
+    """How one step should change one job."""
 
     status: Status
     new_epoch: bool = False
-    outcome: Outcome | None = None  # of the claim that ended
-    hook: str | None = None  # that ran
+    outcome: Outcome | None = None  # the outcome of the ended claim
+    hook: str | None = None  # the hook that ran
 
 
 def change_by(end, row):
-    """What an end makes of a job that was found as it expects."""
+    """How an end changes a job that is in the expected situation."""
     outcome = end.outcome
     if outcome == Outcome.SUCCEEDED and "on_success" in raising(end.job):
         outcome = Outcome.FAILED
@@ -99,10 +99,10 @@ def change_by(end, row):
 
 
 def change_by_claim(row, fault):
-    """What a claim makes of a due job; `fault`: it breaks off right after its commit."""
+    """How a claim changes a due job; with `fault` the worker stops right after the commit."""
     if "on_start" not in raising(row):
         return Change(Status.PROCESSING, new_epoch=True, hook="on_start")
-    if fault:  # claimed without the hook, and not settled as failed any more
+    if fault:  # the hook raised, and the worker stopped before it settled the job as failed
         return Change(Status.PROCESSING, new_epoch=True)
     change = change_by(End(row, Outcome.FAILED), row._replace(status=Status.PROCESSING))
     change.new_epoch = True

@@ -45,7 +45,7 @@ def run_of(job):
 
 
 class Sender:
-    """Stands at the edge: counts what is sent, and answers or raises as told."""
+    """A fake provider: counts what is sent, and answers or raises as told."""
 
     def __init__(self, *replies):
         self.replies = list(replies) or [Answer(raw=b"picture", remote_id="r-1")]

@@ -21,9 +21,9 @@ from tests.testapp.models import Chore, Effect
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 90  # seconds; it only keeps a broken test from hanging
-LEASE = 60  # none ends by itself while a test runs, on however slow a machine
-SHORT = 2  # the shortest lease there is
-BEATS = 12  # of a living worker, within which it has rescued what it can
+LEASE = 60  # so long that no lease ends during a test, even on a slow machine
+SHORT = 2  # the shortest lease allowed
+BEATS = 12  # a living worker rescues an expired job within this many beats
 RUN_COMMAND = "\nimport sys, django.core.management as m; m.execute_from_command_line(sys.argv)"
 
 
@@ -41,7 +41,7 @@ def prelude(code):
 class WorkerProcess:
     """`manage.py runworker` on the database that this process uses.
 
-    With a gate none of its jobs ends before the test opens it.
+    With a gate, no job ends before the test opens the gate.
     """
 
     def __init__(self, log, *options, before="", url="", lease=LEASE, slots=4, gate=False):
@@ -72,7 +72,7 @@ class WorkerProcess:
         self.process.wait()
 
     def expire(self, model=Chore):
-        """As if it, dead or frozen, had been silent for a whole lease."""
+        """End its leases, as if the dead or frozen worker had been silent for a whole lease."""
         wait_until(is_quiet)  # its last beat may be on the way
         past = Now() - timedelta(seconds=1)
         for leases in (self.jobs_of(model), self.row):
@@ -82,7 +82,7 @@ class WorkerProcess:
         self.process.terminate()
 
     def pause(self):
-        """Freeze it, but on SQLite not while it holds the lock of the whole database."""
+        """Freeze the worker, but on SQLite not while it holds the lock of the whole database."""
         self.process.send_signal(signal.SIGSTOP)
         while not is_writable():
             self.resume()
@@ -113,7 +113,7 @@ class WorkerProcess:
 
     @property
     def jobs(self):
-        """What it holds."""
+        """The jobs the worker holds."""
         return self.jobs_of(Chore)
 
     def jobs_of(self, model):
@@ -122,7 +122,7 @@ class WorkerProcess:
 
 @pytest.fixture
 def start(transactional_db, tmp_path):
-    """Start a worker process; all of them are gone in the end."""
+    """Start worker processes; the fixture ends all of them."""
     started = []
 
     def start(*options, **how):
@@ -170,7 +170,7 @@ def is_writable():
 
 
 def is_quiet():
-    """Whether the database works on nothing that a worker has sent."""
+    """Whether the database runs no query of a worker."""
     if connection.vendor != "postgresql":
         return True
     with connection.cursor() as cursor:
@@ -185,7 +185,7 @@ def is_quiet():
 
 
 def wait_until(condition):
-    """Wait for something to become true, whether or not the database can be asked meanwhile."""
+    """Wait until a condition is true; the database may be down meanwhile."""
     give_up = time.monotonic() + PATIENCE
     while True:
         try:
@@ -199,7 +199,7 @@ def wait_until(condition):
 
 
 def enqueue_chores(count, seconds=0.0, script="", **columns):
-    """Enqueue jobs that take at least so long, in no transaction; returns their ids."""
+    """Enqueue jobs that take at least `seconds`, outside a transaction; returns their ids."""
     return queue.enqueue(
         Chore(
             name=f"{script or 'chore'} {random.getrandbits(64)}",
@@ -221,7 +221,7 @@ def count_processing():
 
 
 def count_begun():
-    """How many jobs have said that they are being performed: those that sign or listen."""
+    """Count the jobs that have reported their start: those that sign or listen."""
     return Chore.objects.filter(progress__isnull=False).count()
 
 
@@ -234,13 +234,13 @@ def all_ended():
 
 
 class AllEndedInTime:
-    """Whether every job has ended; until then no claim outlives its lease for long.
+    """Whether every job has ended; until then, check that expired claims are rescued in time.
 
-    A living worker has to rescue it within BEATS of its own: on a slow machine those are slow too.
+    The limit is BEATS of a living worker, not seconds: a slow machine has slow beats.
     """
 
     def __init__(self):
-        self.overdue = {}  # claim: the beats of every worker since its lease ended
+        self.overdue = {}  # expired claim -> the beats of every worker since then
 
     def __call__(self):
         workers = list(Worker.objects.values_list("name", "last_beat_at"))
@@ -258,13 +258,13 @@ def wait_until_all_ended_in_time():
 
 
 def outcomes_of(job_id):
-    """How its claims ended, in order."""
+    """The outcomes of the job's claims, in order."""
     attempts = Attempt.objects.filter(job_id=job_id).order_by("epoch")
     return list(attempts.values_list("outcome", flat=True))
 
 
 def assert_each_done_once(ids):
-    """Nothing lost, nothing done twice, and the history says the same."""
+    """Every job was done exactly once, and the history agrees."""
     assert statuses() == {Status.SUCCEEDED: len(ids)}
     assert Counter(Effect.objects.values_list("job_id", flat=True)) == Counter(ids)
     successes = Attempt.objects.filter(outcome="succeeded")

@@ -6,7 +6,7 @@ from django.db import connection
 
 
 class running:
-    """Runs a loop in a thread of its own, and stops it in the end."""
+    """Run a loop in its own thread, and stop it at the end."""
 
     def __init__(self, loop):
         self.loop = loop

@@ -1,4 +1,4 @@
-"""A provider's faults pause it for everybody, longer each time; then one job finds out."""
+"""Faults pause a provider for all workers, longer each time; then one job tries it again."""
 
 from datetime import timedelta
 

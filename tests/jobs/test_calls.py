@@ -50,7 +50,7 @@ def opened():
 
 
 def again(run, worker="other"):
-    """As if the run's worker had died and another had claimed its job."""
+    """Rescue the run's job, as if its worker had died, and let another worker claim it."""
     expire_lease(run.job)
     queue.rescue(Order)
     Order.objects.update(run_after=Now(), interruptions=0)
@@ -58,7 +58,7 @@ def again(run, worker="other"):
 
 
 def crash_in_flight(run):
-    """The worker dies after it has sent the request: its intent is all there is."""
+    """Let the worker die after it sent the request: only the intent is on record."""
     with pytest.raises(SystemExit):
         buy(run, Sender(SystemExit()))
     Call.objects.filter(epoch=run.epoch).update(state=State.INTENT, finished_at=None, error="")
@@ -158,7 +158,7 @@ def test_an_answer_that_comes_while_the_next_run_waits_for_its_token_is_used():
     buy(run, late)
     [other] = waiting
     send = Sender()
-    with pytest.raises(Snooze):  # it had looked before the answer came
+    with pytest.raises(Snooze):  # `other` looked before the answer was stored
         ledger.begin(other, SHOP, Call.objects.get().key, PAYLOAD)
 
     assert buy(other, send).raw == b"late"

@@ -1,4 +1,4 @@
-"""After a failover that lost the last commits: what the database forgot is not written over."""
+"""After a failover that lost commits, a forgotten claim never overwrites the new one."""
 
 import pytest
 
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def forget_the_claim(job):
-    """As if the claim's commit had not reached the server that took over."""
+    """Undo the claim, as if its commit had not reached the server that took over."""
     type(job).objects.filter(id=job.id).update(
         status=Status.QUEUED, epoch=0, locked_at=None, locked_by=None, lease_expires_at=None
     )

@@ -1,4 +1,4 @@
-"""Waits that make sense, whatever a provider or a job asks for."""
+"""Waits stay within bounds, even if a provider or a job asks for nonsense."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""What operators do to jobs: one at once, many after a preview, all of it written down."""
+"""Actions on jobs: at once on one, after a preview on many, always with an audit entry."""
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
     [
         ("requeue", Status.FAILED, Status.QUEUED),
         ("requeue", Status.CANCELED, Status.QUEUED),
-        ("requeue", Status.SUCCEEDED, Status.SUCCEEDED),  # never by mistake
+        ("requeue", Status.SUCCEEDED, Status.SUCCEEDED),  # only "rerun" does it
         ("requeue", Status.PROCESSING, Status.PROCESSING),
         ("requeue_first", Status.FAILED, Status.QUEUED),
         ("rerun", Status.SUCCEEDED, Status.QUEUED),
@@ -67,7 +67,7 @@ def test_an_action_without_an_effect_is_not_written_down(operator):
     assert not LogEntry.objects.exists()
 
 
-# Who may
+# Permissions
 
 
 @pytest.mark.parametrize("action", sorted(actions.ACTIONS))

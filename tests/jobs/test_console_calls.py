@@ -1,4 +1,4 @@
-"""Calls in the console: which of them a person has looked into."""
+"""Calls in the console: which of them a person has reviewed."""
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -12,9 +12,6 @@ from jobs.paid import ledger
 pytestmark = pytest.mark.django_db(transaction=True)
 
 NAME = "gemini:flash"
-
-
-# Calls
 
 
 def new_call(**columns):

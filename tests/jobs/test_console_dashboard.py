@@ -101,7 +101,7 @@ def test_nobody_works_while_the_only_worker_is_stopping(alive):
 
 def test_all_workers_are_counted_and_the_living_are_shown(alive, monkeypatch):
     monkeypatch.setattr(figures, "MOST_ROWS", 1)
-    for number in range(3):  # newer, and dead
+    for number in range(3):  # newer workers, all dead
         Worker.objects.create(name=f"x{number}", slots=1, version="1", lease_expires_at=Now())
 
     situation = needs.Situation.look()
@@ -154,7 +154,7 @@ def test_charts_and_timings_are_on_the_page(admin_client, alive):
 
 
 def test_nothing_is_sent_again_while_nothing_changes(admin_client, alive):
-    limits.find("dear")  # with a button, and so with a token
+    limits.find("dear")  # adds a button, and with it a CSRF token
     url = reverse("console")
     etag = admin_client.get(url)["ETag"]
 
@@ -182,11 +182,11 @@ def test_the_number_of_queries_does_not_depend_on_what_there_is(admin_client, al
     with CaptureQueriesContext(connection) as many:
         admin_client.get(reverse("console"))
 
-    assert len(many) == len(few) + 1  # one more, for the calls of any number of providers
+    assert len(many) == len(few) + 1  # one query for the calls of all providers
 
 
 def test_every_row_and_button_has_a_key_of_its_own(admin_client, alive):
-    """The script matches by it, so that no button becomes another under a finger."""
+    """The script matches elements by key, so that no button changes while a person presses it."""
     limits.find("dear")
     url = reverse("console")
 

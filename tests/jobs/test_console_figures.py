@@ -31,9 +31,6 @@ def attempt(ago, seconds=2.0, outcome=Outcome.SUCCEEDED, **steps):
     )
 
 
-# Figures
-
-
 def test_failures_read_as_one_line_per_kind():
     in_state(Status.FAILED, *"abcd")
     Chore.objects.filter(name__in="abc").update(error_kind="RateLimited", last_error="429")
@@ -62,7 +59,7 @@ def test_what_ended_lately_is_counted_by_outcome():
     attempt(timedelta(minutes=30), outcome=Outcome.FAILED)
     attempt(timedelta(hours=5), outcome=Outcome.TIMED_OUT)
     attempt(timedelta(hours=5), outcome=Outcome.SNOOZED)
-    attempt(timedelta(hours=5), outcome=Outcome.LOST)  # nobody knows what it would have been
+    attempt(timedelta(hours=5), outcome=Outcome.LOST)  # lost: neither succeeded nor failed
     attempt(timedelta(hours=30))
 
     hour, day = figures.flows(Chore, clock.now())

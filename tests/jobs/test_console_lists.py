@@ -1,4 +1,4 @@
-"""How operators find jobs: filters and a search that never ask the whole table."""
+"""How operators find jobs: filters and a search that never scan the whole table."""
 
 import time
 from datetime import UTC, datetime, timedelta

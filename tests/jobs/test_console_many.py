@@ -1,4 +1,4 @@
-"""What an operator does to many jobs at once: shown first, done in pieces, counted."""
+"""Actions on many jobs: previewed first, done in chunks, counted."""
 
 from decimal import Decimal
 
@@ -99,7 +99,7 @@ def test_when_time_is_up_the_rest_goes_on_where_it_stopped(operator, monkeypatch
     page = confirm(operator, page, "requeue")
     assert "Jobs queued again: 6." in page.text
     assert "Left alone because they are succeeded: 1." in page.text
-    assert "Left alone because they are queued" not in page.text  # its own doing
+    assert "Left alone because they are queued" not in page.text  # the action itself queued them
     assert sorted(statuses().values()) == ["queued"] * 6 + ["succeeded"]
 
 
@@ -109,7 +109,7 @@ def in_pieces(monkeypatch, size, seconds=0.0):
 
 
 def busy_at(monkeypatch, *numbers):
-    """Let the database be busy when jobs are requeued for the first, second ... time."""
+    """Let the database be busy in these calls of requeue, counted from 1."""
     requeue, times = queue.requeue, iter(range(1, 99))
 
     def maybe(*args, **options):
@@ -147,7 +147,7 @@ def test_a_button_says_that_the_database_was_busy(operator, monkeypatch):
 
 
 def test_who_fails_again_meanwhile_is_not_requeued_twice():
-    """Else a cause that is not mended would keep the operator's page busy for ever."""
+    """Otherwise a job that fails every time would keep the operator's page busy for ever."""
     first, _ = in_state(Status.FAILED, "a", "b")
 
     result = actions.carry_out(
@@ -159,7 +159,7 @@ def test_who_fails_again_meanwhile_is_not_requeued_twice():
 
 
 def test_the_preview_says_about_what_it_costs(operator, monkeypatch):
-    """A stored answer is no discount: it may answer what was asked for an older picture."""
+    """A stored answer does not lower the estimate: it may belong to an older picture."""
     monkeypatch.setattr(Chore, "provider_name", classmethod(lambda cls: "dear"))
     limits.find("dear")
     Provider.objects.update(price=Decimal("0.04"))

@@ -1,4 +1,4 @@
-"""Every page of the console opens for viewers, and shows what others wrote as text only."""
+"""Every page of the console opens for viewers, and escapes text from outside."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def fill(text):
-    """Put a text into every column that somebody else can write."""
+    """Put a text into every column that can hold text from outside."""
     job = new_chore(text)
     Chore.objects.update(
         status=Status.FAILED,
@@ -167,7 +167,7 @@ def test_nothing_is_found_by_a_nul(admin_client, name):
 
 @pytest.mark.parametrize("name", ["provider", "state__exact"])
 def test_no_call_is_found_by_a_nul(admin_client, name):
-    limits.find("dear")  # there is a choice, and so a filter
+    limits.find("dear")  # makes the filter appear
 
     assert admin_client.get(f"/admin/jobs/call/?{name}=%00").status_code == 404
 

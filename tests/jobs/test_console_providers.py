@@ -1,4 +1,4 @@
-"""Providers, workers and calls: who may change what, and what a change leaves alone."""
+"""Providers: which users may change what, and what a change leaves alone."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -117,7 +117,7 @@ def break_the_log(monkeypatch):
 
 
 def shown(page):
-    """What the form of a page would send if nobody edited anything."""
+    """The form data of a page without any edit."""
     form = page.context["adminform"].form
     fields = {name: form[name].value() for name in form.fields}
     initial = {form[name].html_initial_name: value for name, value in fields.items()}
@@ -176,7 +176,7 @@ def test_a_viewer_edits_nothing(viewer, provider):
 
 
 def test_what_was_spent_while_the_form_was_open_stays_spent(admin_client, provider, monkeypatch):
-    """As if a call had been made between reading the row and writing it."""
+    """A call is made between reading the row and writing it."""
     clean = Provider.full_clean
 
     def spend_meanwhile(self, *args, **kwargs):

@@ -12,9 +12,6 @@ from jobs.models import Worker
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-# Workers
-
-
 def new_worker(name="host:1:abc"):
     return Worker.objects.create(
         name=name, slots=4, version="1", lease_expires_at=Now() + timedelta(hours=1)

@@ -1,4 +1,4 @@
-"""How much a worker claims: plain policy, asked without a database."""
+"""How much a worker claims: pure policy, tested without a database."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""An answer in our hands is not let go while there is nowhere to put it."""
+"""A worker keeps an answer in memory while it can't be stored."""
 
 import time
 
@@ -22,7 +22,7 @@ def opened(monkeypatch):
 
 
 def break_storage(monkeypatch, *errors):
-    """The next puts raise these, one each; then all is well."""
+    """Let the next puts raise these errors, one each; later puts work."""
     faults = list(errors)
     put = storage.Folder.put
 
@@ -82,7 +82,7 @@ def test_who_has_lost_the_claim_tries_once(monkeypatch):
     break_storage(monkeypatch, *[StorageUnavailable(reason="503")] * 2)
     run = claimed_run()
     run.lose("gone")
-    run._stop_reason = None  # it was told after the call had begun
+    run._stop_reason = None  # the run was told only after the call began
 
     with pytest.raises(AnswerLost):
         buy(run)

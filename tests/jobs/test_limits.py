@@ -1,4 +1,4 @@
-"""Providers' limits: what a claim sees, and what the intent of a call takes."""
+"""Providers' limits: a claim reads them, the intent of a call takes from them."""
 
 import threading
 from collections import Counter
@@ -144,7 +144,7 @@ def test_no_more_is_claimed_than_there_are_tokens():
     order_many(10)
 
     assert len(claim()) == 3
-    assert claim(worker="other") == []  # those three have yet to take theirs
+    assert claim(worker="other") == []  # the three claimed jobs will take all tokens
 
 
 def test_no_more_is_claimed_than_the_budget_covers():
@@ -195,7 +195,7 @@ def test_an_edited_limit_holds_at_once():
 
 @pytest.fixture(autouse=True)
 def answers(pictures):
-    """A place for answers of this test alone."""
+    """A folder for this test's answers."""
 
 
 def test_a_call_takes_a_token_and_books_its_price():
@@ -269,7 +269,7 @@ def test_a_day_is_a_day_of_the_sites_time_zone(settings):
 
 
 def test_an_earlier_day_gives_no_new_budget():
-    """Of a host in another time zone, or of a clock that was corrected."""
+    """The day goes back on a host in another time zone, or when a clock is corrected."""
     open_shop(daily_budget=Decimal("0.08"), spent=Decimal("0.04"), spent_on=tomorrow())
     buy(claimed_run("one"))
     run = claimed_without_looking("two")

@@ -1,4 +1,4 @@
-"""A failover or a restore takes rows back, but neither files nor money."""
+"""A failover or a restore loses rows, but neither files nor money."""
 
 from decimal import Decimal
 
@@ -21,7 +21,7 @@ def opened():
 
 
 def lose_the_books():
-    """As after a failover: the row of the call is gone, and with it what was booked."""
+    """Delete the call's row and its booking, as a failover may."""
     Call.objects.all().delete()
     Provider.objects.update(spent=0, spent_on=None)
 
@@ -67,7 +67,7 @@ def test_a_found_answer_that_is_garbage_is_bought_anew():
 
 
 def test_an_answer_whose_name_was_taken_meanwhile_is_not_gone():
-    """A worker whose row was lost stores its answer while ours is on its way."""
+    """Another worker, whose row was lost, stores its answer while ours is on its way."""
     run = claimed_run()
 
     def send(timeout):
@@ -80,7 +80,7 @@ def test_an_answer_whose_name_was_taken_meanwhile_is_not_gone():
 
 
 def test_a_late_worker_does_not_end_a_call_that_has_got_its_primary_key():
-    """After a failover the sequence gives out a number again."""
+    """After a failover the sequence may give the same number to another call."""
     intent = ledger.begin(claimed_run("one"), SHOP, "k1", PAYLOAD)
     lose_the_books()
     other = ledger.begin(claimed_run("two"), SHOP, "k2", PAYLOAD)
@@ -104,7 +104,7 @@ def test_a_worker_whose_row_was_lost_brings_its_answer_all_the_same():
 
 
 def test_an_unsent_call_whose_name_has_an_answer_is_not_withdrawn():
-    """The answer is of a worker whose row was lost; a third worker has found it."""
+    """The answer came from a worker whose row was lost, and a third worker found it."""
     intent = ledger.begin(claimed_run(), SHOP, "k1", PAYLOAD)
     storage.named("answers").put(intent.call.answer_name, b"theirs")
     assert answers.recover("k1").raw == b"theirs"
@@ -116,7 +116,7 @@ def test_an_unsent_call_whose_name_has_an_answer_is_not_withdrawn():
 
 def test_an_epoch_given_out_twice_buys_nothing_for_the_late_worker():
     late = claimed_run(worker="late")
-    Order.objects.update(locked_by="quick")  # the claim was lost, and its epoch given out again
+    Order.objects.update(locked_by="quick")  # the claim was lost, and another got the same epoch
 
     with pytest.raises(LeaseLost, match="claim is gone"):
         buy(late)

@@ -1,4 +1,4 @@
-"""One job, one row, one table that is in trouble stops nothing else."""
+"""Trouble with one job, one row or one table stops no other job."""
 
 import threading
 from contextlib import contextmanager
@@ -28,7 +28,7 @@ SHORT = Patience(locks=timedelta(milliseconds=200))
 
 @contextmanager
 def elsewhere(act):
-    """Hold what `act` locks, in another session, for as long as this lasts."""
+    """Hold the locks that `act` takes, in another session, until the block ends."""
     locked, done = threading.Event(), threading.Event()
 
     def target():
@@ -156,7 +156,7 @@ def test_a_locked_table_costs_no_other_model_its_leases(worker):
     new_chore("sweep", seconds=60)
     queue.enqueue([NoopJob()])
     loop = Loop([Chore, NoopJob], Options(lease=LEASE))
-    loop.crew.hand_over = lambda run: None  # nobody performs them
+    loop.crew.hand_over = lambda run: None  # no thread performs them
     loop.claim()
     expires = NoopJob.objects.get().lease_expires_at
 
@@ -211,7 +211,7 @@ def test_of_many_busy_workers_one_empties_itself_for_a_suspect():
     chosen = [each for each in fleet if each.choose([Chore], is_idle=False)]
 
     assert chosen == fleet[:1]
-    assert fleet[0].choose([Chore], is_idle=False) == [Chore]  # and goes on to
+    assert fleet[0].choose([Chore], is_idle=False) == [Chore]  # and keeps doing so
 
 
 def test_an_idle_worker_takes_a_suspect_whoever_empties_itself_for_it():
@@ -241,7 +241,7 @@ def test_a_busy_fleet_goes_on_beside_a_suspect():
     loops = [Loop([Chore, NoopJob], Options(slots=1)) for _ in range(3)]
     for loop in loops:
         loop.heartbeat.beat()
-        loop.crew.hand_over = lambda run: None  # it stays busy
+        loop.crew.hand_over = lambda run: None  # the job never ends, so the loop stays busy
         queue.enqueue([NoopJob()])
         loop.start(NoopJob, 1)
         loop.look()

@@ -1,4 +1,4 @@
-"""A real worker that an operator asks to stop, from the admin."""
+"""An operator asks a real worker process to stop, from the admin."""
 
 import pytest
 from django.urls import reverse

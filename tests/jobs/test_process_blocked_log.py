@@ -24,7 +24,7 @@ BLOCKED = 70
 
 @pytest.fixture
 def full_pipe():
-    """A pipe that nobody reads: whoever writes more than a page to it waits for ever."""
+    """A pipe without a reader: a process that writes more than 4 KB to it blocks for ever."""
     read_end, write_end = os.pipe()
     fcntl.fcntl(write_end, fcntl.F_SETPIPE_SZ, 4096)
     yield write_end

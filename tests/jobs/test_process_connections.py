@@ -15,7 +15,7 @@ start = processes.start
 
 
 def count_sessions(condition="true"):
-    """How many connections the worker has, or those of them in some condition."""
+    """Count the worker's connections, or those that meet a condition."""
     with connection.cursor() as cursor:
         cursor.execute(
             f"SELECT count(*) FROM pg_stat_activity WHERE ({condition})"
@@ -34,7 +34,7 @@ def test_64_waiting_jobs_share_six_connections_and_hold_no_transaction(start):
         return count_begun() == 64
 
     wait_until(have_all_begun)
-    # One that a waiting job held would never be over.
+    # If a waiting job held a transaction, this would never become true.
     wait_until(lambda: count_sessions("state LIKE 'idle in transaction%'") == 0)
     waiting = count_sessions()
     worker.open_gate()

@@ -24,8 +24,8 @@ from tests.testapp.models import Chore
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres]
 cluster, proxy, start = databases.cluster, databases.proxy, processes.start
 
-OUTAGE = 2  # seconds: it is tried several times in vain
-# A job that found no database comes back after a part of this.
+OUTAGE = 2  # seconds; long enough for several failed attempts to connect
+# Limits the wait before a job that found no database is retried.
 COME_BACK_SOON = prelude("Chore.backoff_cap = timedelta(seconds=10)")
 
 

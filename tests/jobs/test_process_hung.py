@@ -24,7 +24,7 @@ def test_a_job_that_hangs_gives_its_slot_back(start):
     worker = start(before=ONE_SECOND_PER_CHORE, slots=1)
     wait_until(lambda: count_processing() == 1)
 
-    queue.enqueue([NoopJob()])  # whose timeout is a minute: it can't be meant
+    queue.enqueue([NoopJob()])  # its timeout is a minute, so it is not the one that times out
     wait_until(lambda: NoopJob.objects.get().status == Status.SUCCEEDED and all_ended())
 
     job = Chore.objects.get(id=hung)

@@ -65,7 +65,7 @@ def test_workers_killed_at_random_lose_nothing_and_do_nothing_twice(start):
     def count_lost():
         return Attempt.objects.filter(outcome="lost").count()
 
-    # Twice at most until all have ended: a third time would make a job poison, and rightly so.
+    # At most two kills until all jobs have ended: a third could rightly make a job poison.
     rounds = 0
     while rounds < 3 or not count_lost():
         for _ in range(MAX_INTERRUPTIONS - 1):
@@ -80,7 +80,7 @@ def test_workers_killed_at_random_lose_nothing_and_do_nothing_twice(start):
 
 
 def kill_a_busy_one(workers, chance, start):
-    """Kill one at a moment of chance soon after it was seen to work; another takes its place."""
+    """Kill a busy worker after a short random time, and start another in its place."""
     busy = wait_until(lambda: [worker for worker in workers if worker.jobs.exists()])
     victim = chance.choice(busy)
     time.sleep(chance.uniform(0, 0.3))

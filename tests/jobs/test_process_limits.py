@@ -1,4 +1,4 @@
-"""Limits hold for a fleet of real worker processes, by the shop's own books."""
+"""Limits hold for a fleet of real worker processes, as the shop's own ledger shows."""
 
 import io
 from collections import Counter
@@ -55,7 +55,7 @@ def test_no_window_has_more_calls_than_the_limit_and_the_burst(start, books):
     start_fleet(start)
     wait_until(lambda: count(Status.SUCCEEDED) == 50)
 
-    # When each was allowed; how long it then took to the shop's door is up to the machine.
+    # The moments of permission: how long a request then takes depends on the machine.
     moments = list(Call.objects.order_by("started_at").values_list("started_at", flat=True))
     for first, start_of_window in enumerate(moments):
         for last in range(first, len(moments)):
@@ -74,7 +74,7 @@ def test_a_budget_for_ten_buys_exactly_ten_and_fails_nobody(start, books):
     for worker in fleet:
         worker.terminate()
     assert [worker.exit_code() for worker in fleet] == [0] * FLEET
-    assert start("--jobs=testapp.Order", "--drain").exit_code() == 0  # it finds nothing to do
+    assert start("--jobs=testapp.Order", "--drain").exit_code() == 0  # no job is due
 
     assert len(books()) == 10
     assert (count(Status.QUEUED), count(Status.FAILED)) == (90, 0)
@@ -97,7 +97,7 @@ def test_never_more_are_processing_than_max_running(start, books):
 
 
 def claims_at_once():
-    """The most that ever ran at the same moment, by the history."""
+    """The highest number of claims at the same moment, from the history."""
     edges = []
     for begin, end in Attempt.objects.values_list("started_at", "ended_at"):
         edges += [(begin, 1), (end, -1)]

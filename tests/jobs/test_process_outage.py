@@ -29,7 +29,7 @@ def test_results_that_came_during_an_outage_longer_than_the_lease_are_kept(clust
     wait_until(lambda: rescuer.is_listed)
 
     crash(cluster)
-    time.sleep(1.5 * LEASE)  # until all results are there, and all leases have ended
+    time.sleep(1.5 * LEASE)  # until all jobs are performed and all leases have ended
     cluster.start()
     wait_until(all_ended)
 

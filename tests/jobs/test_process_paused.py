@@ -29,7 +29,7 @@ def test_a_worker_paused_past_its_lease_writes_nothing_and_lives_on(start):
     quick = start(gate=True)
     wait_until(quick.jobs.exists)
 
-    slow.resume()  # it has a result now, for a job that another holds
+    slow.resume()  # now it has a result for a job that `quick` holds
     wait_until(lambda: "the claim was gone: dropped" in slow.log)
     job = Chore.objects.get()
     assert job.status == Status.PROCESSING
@@ -88,7 +88,7 @@ def is_paused_while_it_waits(worker):
         worker.pause()
         if is_waiting_for_a_lock():
             return True
-        worker.resume()  # it waits for a moment only, then tries again
+        worker.resume()  # let it run until the next try
     return False
 
 

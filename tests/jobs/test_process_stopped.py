@@ -19,11 +19,11 @@ pytestmark = pytest.mark.django_db(transaction=True)
 start = processes.start
 
 ONE_SECOND_OF_GRACE = prelude("from jobs.worker import loop; loop._grace = lambda *_: 1")
-# Once it knows how long a job takes it claims all there are, and keeps them for ever.
+# A worker that knows how long a job takes claims all jobs, and keeps them for ever.
 FAR_AHEAD = prelude(
     "from jobs.worker import held, intake; intake.AHEAD = held.OVERSLEPT = 1e6; intake.QUICK = 1e6"
 )
-# An Event has a lock. A handler that sets it while its own thread is within waits for ever.
+# An Event has a lock: a signal handler that sets it while its thread holds the lock hangs.
 SIGNALED_WITHIN_AN_EVENT = prelude(
     """
 import signal, sys, threading
@@ -88,7 +88,7 @@ def test_what_was_claimed_ahead_and_not_begun_is_released_at_once(start):
 
     worker.terminate()
 
-    wait_until(lambda: count_processing() == 4)  # while these are still waited for
+    wait_until(lambda: count_processing() == 4)  # the worker still waits for these four
     begun = Chore.objects.filter(progress__isnull=False).values_list("id", flat=True)
     for id in set(ids) - set(begun):
         assert_released(id)

@@ -1,4 +1,4 @@
-"""A person pauses a provider and opens it again: what that means for the jobs that waited."""
+"""A person pauses and resumes a provider: what happens to the waiting jobs."""
 
 from datetime import timedelta
 
@@ -29,7 +29,7 @@ def claim():
 
 
 def let_pass(time):
-    """As if so much time had gone by."""
+    """Move all waits back by `time`, as if it had passed."""
     earlier = {
         "run_after": F("run_after") - time,
         "unavailable_since": F("unavailable_since") - time,

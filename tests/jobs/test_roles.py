@@ -1,4 +1,4 @@
-"""The groups that `migrate` makes: what an administrator takes away stays away."""
+"""The groups that `migrate` makes: a permission that an administrator removed stays removed."""
 
 import pytest
 from django.contrib.auth.models import Group, Permission

@@ -1,4 +1,4 @@
-"""Between "allowed" and "sent": a request leaves in its moment, or never and at no cost."""
+"""Between "allowed" and "sent": a request is sent in time, or never and at no cost."""
 
 import time
 from datetime import timedelta
@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 
 def after_the_intent(monkeypatch, do):
-    """Let something happen between the intent's commit and the request."""
+    """Call `do` between the intent's commit and the request."""
     begin = ledger.begin
 
     def slow(*arguments):
@@ -75,7 +75,7 @@ def test_a_token_that_others_have_taken_after_is_not_given_back_twice():
 
 
 def test_an_intent_whose_commit_was_not_confirmed_is_withdrawn(monkeypatch):
-    """The reply to COMMIT was lost: the row is there, and nothing was sent."""
+    """The reply to COMMIT was lost: the row exists, and nothing was sent."""
     open_shop(requests_per_minute=6, burst=3)
     run, send = claimed_run(), Sender()
     faults = [OperationalError("the connection is lost")]
@@ -95,11 +95,11 @@ def test_an_intent_whose_commit_was_not_confirmed_is_withdrawn(monkeypatch):
     assert "Nothing was sent" in Call.objects.get().error
 
 
-# Who else knows of the answer
+# Another worker knows of the answer
 
 
 def test_the_worker_that_asked_corrects_what_another_recorded_of_its_answer(monkeypatch):
-    """It was frozen between storing the answer and saying so; another has found it meanwhile."""
+    """It was frozen after it stored the answer, and another worker recorded that answer."""
     open_shop()
     mark = answers._mark_stored
 
@@ -144,7 +144,7 @@ def test_a_cost_that_no_book_can_hold_leaves_the_price_standing(cost):
 
 @pytest.mark.postgres
 def test_a_finder_that_read_the_old_cost_does_not_write_it_back(monkeypatch):
-    """It writes at the same moment as the worker that knows the true cost."""
+    """Both write at the same moment: the finder, and the worker that knows the true cost."""
     open_shop()
     run, told = claimed_run(), Answer(raw=b"picture", cost=Decimal("0.05"))
     intent = ledger.begin(run, "shop:model", "k1", "p")

@@ -1,4 +1,4 @@
-"""A server that can't work now blames no job: nothing is dropped, no attempt is used."""
+"""A fault of the database server costs no job an attempt, and no result is dropped."""
 
 import threading
 from contextlib import contextmanager
@@ -26,7 +26,7 @@ STATES = ["25006", "53100", "53200", "53300", "58030", "57P01", "57P03", "08006"
 
 
 def fault(state):
-    """As Django raises it: psycopg knows the state, Django chooses the class."""
+    """An error as Django raises it: psycopg gives the state, Django chooses the class."""
     error = (InternalError if state == "25006" else OperationalError)(f"the server says {state}")
     error.__cause__ = type("Said", (Exception,), {"sqlstate": state})()
     return error
@@ -122,7 +122,7 @@ def test_results_outlive_a_spell_in_which_the_database_is_read_only(monkeypatch)
 
 @contextmanager
 def read_only():
-    """Let the other sessions begin anew on a server that only reads; ours goes on writing."""
+    """Let other sessions reconnect to a read-only server; this session can still write."""
     let_others("on")
     try:
         yield

@@ -67,7 +67,7 @@ some_names = st.lists(st.sampled_from(NAMES), min_size=1, max_size=3)
 raising_hooks = st.just("") | st.sampled_from(
     ["on_start", "on_success", "on_failure", "on_cancel", "on_requeue", "on_success on_failure"]
 )
-# The connection breaks before the commit, or when only its reply is still to come.
+# The connection breaks before the commit, or after it but before the reply.
 faults = st.sampled_from([None, None, "commit", "reply"])
 slots = st.integers(1, 3)
 anybody = st.sampled_from(["ann", "bob", "cyd"])
@@ -77,7 +77,7 @@ busy = st.runner().flatmap(lambda self: st.sampled_from(self.busy_workers()))
 @pytest.mark.search
 @pytest.mark.timeout(600)  # for Hypothesis to find the shortest example, should it fail
 def test_every_job_ends_and_nothing_is_written_twice(transactional_db, monkeypatch, caplog):
-    caplog.set_level("CRITICAL", logger="jobs")  # hooks raise all the time
+    caplog.set_level("CRITICAL", logger="jobs")  # hooks raise often
     monkeypatch.setattr(retries, "backoff", lambda model, failures: HOUR)
     monkeypatch.setattr(retries, "wait_after_loss", lambda interruptions: HOUR)
 
@@ -100,7 +100,7 @@ def test_every_job_ends_and_nothing_is_written_twice(transactional_db, monkeypat
 
 @contextmanager
 def losing(moment):
-    """The connection breaks at the first commit; its reply, or the commit as well, is lost."""
+    """Break the connection at the first commit: the reply, or also the commit, is lost."""
     if moment is None:
         yield
         return
@@ -120,7 +120,7 @@ def losing(moment):
 
 
 def ends_meant_by(act, *arguments):
-    """What a rescuer, or a person, saw and is about to write."""
+    """The ends that a rescuer or a person is about to write."""
     with mock.patch.object(moves, "settle", return_value=[]) as settle:
         act(*arguments)
     return [(call.args[0], call.kwargs["expected"]) for call in settle.call_args_list]
@@ -129,7 +129,7 @@ def ends_meant_by(act, *arguments):
 @dataclass
 class SimulatedWorker:
     name: str
-    held: list[Job] = field(default_factory=list)  # claims it believes in, maybe long gone
+    held: list[Job] = field(default_factory=list)  # claims it believes to hold; they may be gone
     unsure: list[End] = field(default_factory=list)  # ends whose commit was not confirmed
 
 
@@ -159,10 +159,10 @@ ARGUMENTS = {
 
 @functools.cache
 def steps(*names):
-    """One of these, with its arguments.
+    """One of these steps, with its arguments.
 
-    Not a @rule each: Hypothesis leaves out half of the rules in every example, and a queue
-    that claims but never settles, or settles without a claim, shows nothing.
+    They are not separate @rules: Hypothesis leaves out half of the rules in every example, and
+    a queue that claims but never settles, or settles without a claim, tests nothing.
     """
     return st.one_of(
         st.tuples(st.just(name), st.fixed_dictionaries(ARGUMENTS[name])) for name in names
@@ -176,13 +176,13 @@ class Queue(RuleBasedStateMachine):
             for model in (Hooked, HookCall, Attempt):
                 cursor.execute(f"DELETE FROM {model._meta.db_table}")
         self.workers = {name: SimulatedWorker(name) for name in ("ann", "bob", "cyd")}
-        self.claims = defaultdict(dict)  # of each name: {epoch: worker}
+        self.claims = defaultdict(dict)  # name -> {epoch: worker}
         self.seen = look()
         self.is_sound = True
 
     @contextmanager
     def making(self, changes):
-        """Whatever happens in it makes exactly these changes; all else stays as it was."""
+        """Check that the block makes exactly these changes and no others."""
         self.is_sound = False
         before = self.seen
         yield
@@ -251,7 +251,7 @@ class Queue(RuleBasedStateMachine):
 
     def enqueue(self, names, hooks):
         before = self.seen
-        # Ids and priorities that repeat: an example must run alike every time.
+        # Fixed ids and priorities: an example must run the same way every time.
         jobs = [
             Hooked(id=UUID(int=ord(name)), priority=ord(name), name=name, raises_in=hooks)
             for name in names
@@ -277,7 +277,7 @@ class Queue(RuleBasedStateMachine):
         if fault == "commit":
             changes = {}
         elif fault and any("on_start" in raising(row) for row in due):
-            changes = {row.name: changes[row.name] for row in due[:1]}  # it went one by one
+            changes = {row.name: changes[row.name] for row in due[:1]}  # claimed one by one
         for name in changes:
             self.claims[name][self.seen.rows[name].epoch + 1] = worker
 
@@ -295,7 +295,7 @@ class Queue(RuleBasedStateMachine):
             self.beat_of(self.workers[worker])
 
     def beat_of(self, worker):
-        # The newest of each; also of those that are being settled this very moment.
+        # The newest claim of each job, including those that are being settled.
         claims = {job.name: job for job in [*(end.job for end in worker.unsure), *worker.held]}
         rows = self.seen.rows
         ours = {n for n, job in claims.items() if is_held(End(job, Outcome.LOST), rows[n])}
@@ -314,7 +314,7 @@ class Queue(RuleBasedStateMachine):
             assert self.seen.about(name) == (was, attempts, hooks)
 
     def settle(self, worker, kinds, newest, fault):
-        """End some claims, fresh and stale ones, and repeat what is not confirmed."""
+        """End some claims, fresh and stale, and repeat the ends that were not confirmed."""
         worker = self.workers[worker]
         held = sorted(worker.held, key=lambda job: job.epoch, reverse=newest)
         worker.unsure += [ENDS[kind](job) for kind, job in zip(kinds, held, strict=False)]
@@ -330,7 +330,7 @@ class Queue(RuleBasedStateMachine):
         self.settle(worker, kinds, True, fault)
 
     def write(self, ends, is_expected, act, *arguments, fault=None):
-        """Let `act` write these ends: those that are as expected, and no other."""
+        """Let `act` write these ends; only those whose job is as expected may be written."""
         row_of = {row.id: row for row in self.seen.rows.values()}
         ours = [end for end in ends if is_expected(end, row_of[end.job.id])]
         missed = [end for end in ends if end not in ours]
@@ -338,7 +338,7 @@ class Queue(RuleBasedStateMachine):
         if fault == "commit":
             written = []
         elif fault and any(meets_a_raising_hook(end, row_of[end.job.id]) for end in ours):
-            written = [end for end in ours if end is ends[0]]  # it went one by one
+            written = [end for end in ours if end is ends[0]]  # written one by one
         changes = {}
         for end in written:
             row = row_of[end.job.id]
@@ -364,7 +364,7 @@ class Queue(RuleBasedStateMachine):
         self.write(ends, is_living, queue.cancel, jobs, fault=fault)
 
     def a_slow_rescuer(self, names, by, meanwhile):
-        """Between its look and its write others go on."""
+        """Between the rescuer's read and its write, other workers act."""
         self.leases_run_out(names)
         looked = ends_meant_by(queue.rescue, Hooked)
         if meanwhile == "beat":
@@ -377,7 +377,7 @@ class Queue(RuleBasedStateMachine):
             self.write(ends, is_abandoned, queue.settle, ends, expected)
 
     def a_slow_person(self, names, worker, kinds):
-        """Between the look and the cancel others go on."""
+        """Between the person's look and the cancel, a worker settles jobs."""
         looked = [row.id for row in self.rows_of(names) if row.status not in ENDED]
         self.settle(worker, kinds, True, None)
         ends = [End(row, Outcome.CANCELED) for row in self.rows_of(names) if row.id in looked]
@@ -409,7 +409,7 @@ class Queue(RuleBasedStateMachine):
         self.seen = look()
 
     def jobs_are_taken_over(self, names, by):
-        """Their workers don't know; when they come back, they must do no harm."""
+        """The old workers don't know of it; their later writes must change nothing."""
         self.leases_run_out(names)
         self.rescue(None)
         self.waits_end()
@@ -458,11 +458,11 @@ class Queue(RuleBasedStateMachine):
                     assert row.locked_by == worker.name
 
     def teardown(self):
-        """One honest worker, and time: every job ends."""
+        """With one worker without faults and enough time, every job ends."""
         if not self.is_sound:
-            return  # it failed before this
+            return  # a step has already failed
         honest = self.workers["honest"] = SimulatedWorker("honest")
-        for _ in range(3):  # one attempt more than a Hooked has
+        for _ in range(3):  # one more than a Hooked has attempts
             self.leases_run_out(list(self.seen.rows))
             self.rescue(None)
             self.waits_end()

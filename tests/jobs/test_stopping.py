@@ -40,7 +40,7 @@ def test_a_signal_after_a_request_in_the_console_is_the_first():
 
 
 class Counter:
-    """A shop whose answers come when the test says so; it counts what it sold."""
+    """A shop that answers when the test says so, and counts its sales."""
 
     def __init__(self):
         self.asked = 0

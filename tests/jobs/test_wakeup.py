@@ -22,7 +22,7 @@ def woken():
     calls = []
     listener = Listener(lambda: calls.append(time.monotonic()))
     listener.start()
-    wait_for(calls, 1)  # it calls once when it begins to listen
+    wait_for(calls, 1)  # the listener calls once when it starts
     calls.clear()
     yield calls
     listener.stopped.set()

@@ -295,7 +295,7 @@ def test_an_idle_look_reads_nothing_of_later_jobs():
 
 def test_a_stopping_worker_waits_for_what_is_being_paid_for(chore):
     worker = loop(Chore, grace=timedelta(0))
-    worker.crew.hand_over = Run.begin_once  # nobody performs it: it runs for ever
+    worker.crew.hand_over = Run.begin_once  # no thread performs it, so it runs for ever
     worker.start(Chore, 1)
     [run] = worker.held.runs.values()
 

@@ -1,5 +1,5 @@
 class Unreadable(Exception):
-    """Its text, its representation and its kind can't be read."""
+    """An error whose str, repr and kind raise."""
 
     def __init__(self, error):
         super().__init__()

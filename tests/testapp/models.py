@@ -1,4 +1,4 @@
-"""Job models of the tests' own: the queue knows no other domain either."""
+"""Job models for the tests, as any application could define them."""
 
 import hashlib
 import os
@@ -32,7 +32,7 @@ class NoopJob(Job):
 
 
 class Effect(models.Model):
-    """What a job has done to the world: one row per success."""
+    """The visible effect of a job: one row per success."""
 
     job_id = models.UUIDField()
     result = models.TextField()
@@ -124,7 +124,7 @@ def threading_event_nobody_sets():
 
 
 class Order(Job):
-    """Buys one answer from a shop, which keeps books of its own in the file LEDGER."""
+    """Buys one answer from a shop, which keeps its own ledger in the file LEDGER."""
 
     name = models.TextField(unique=True)
     seconds = models.FloatField(db_default=0)
@@ -151,7 +151,7 @@ class Order(Job):
 
 
 class Hooked(Job):
-    """Notes every hook that runs, and raises in those it is told to."""
+    """Notes every hook that runs, and raises in the hooks that `raises_in` names."""
 
     name = models.TextField(unique=True)
     fails = models.BooleanField(db_default=False)
@@ -199,7 +199,7 @@ class HookCall(models.Model):
 
 
 class Shelf(models.Model):
-    """Something that hooks write to, and that others may have locked."""
+    """A row that hooks write to, and that other sessions may have locked."""
 
     name = models.TextField(unique=True)
     pots = models.IntegerField(default=0)
@@ -209,7 +209,7 @@ class Shelf(models.Model):
 
 
 class Pot(models.Model):
-    """Stands on a shelf: a deferred constraint, which only COMMIT checks."""
+    """Stands on a shelf: its foreign key is deferred, so only COMMIT checks it."""
 
     shelf = models.ForeignKey(Shelf, on_delete=models.CASCADE)
 
@@ -218,7 +218,7 @@ class Pot(models.Model):
 
 
 class Potter(Job):
-    """Touches its shelf in every hook; `breaks` names a hook that puts a pot on no shelf."""
+    """Writes to its shelf in every hook; in the hook `breaks` it adds a pot without a shelf."""
 
     shelf = models.TextField(unique=True)
     breaks = models.TextField(db_default="")

@@ -9,7 +9,7 @@ from config import dev
 
 class Command(BaseCommand):
     help = "Runs the database, the web server and a worker until Ctrl-C. `make run` calls it."
-    requires_system_checks = []  # runserver makes them
+    requires_system_checks = []  # runserver runs them
 
     def handle(self, **options: Any) -> None:
         sys.exit(dev.run(os.environ.get("PORT") or "8000"))

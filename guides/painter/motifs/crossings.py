@@ -19,7 +19,7 @@ def bridge(scene: Scene) -> None:
     )
 
     def place(u: float, y: float) -> Point:
-        """u runs along the deck, away from us; everything shrinks with it."""
+        """u runs along the deck, away from the viewer; everything shrinks with it."""
         shrink = 1 / (1 + 0.95 * u)
         return 512 - side * (512 + 60) + side * 1180 * u * shrink * 1.45, 560 - (
             560 - y

@@ -1,5 +1,5 @@
-// Asks for what is new: soon while pictures arrive, seldom while none does, never from a hidden tab.
-// What asks has data-live, which tells what the page shows, and hx-get for as long as it shall ask.
+// Polls for changes: often while pictures arrive, seldom while none does, never from a hidden tab.
+// The polling element has data-live, the state that the page shows, and hx-get until polling is over.
 (() => {
   "use strict";
   const SOONEST = 2000;
@@ -14,7 +14,7 @@
 
   function schedule() {
     clearTimeout(timer);
-    // Not all pages at the same moment, after a server has been away.
+    // Random, so that after an outage not all pages poll at the same moment.
     if (poller()) timer = setTimeout(ask, delay * (0.9 + Math.random() / 5));
   }
 
@@ -38,7 +38,7 @@
     schedule();
   });
 
-  // A picture that comes while the page is looked at fades in once its file is here.
+  // A picture that arrives on an open page fades in once its file is loaded.
   document.addEventListener("htmx:load", (event) => {
     for (const image of event.detail.elt.querySelectorAll("img.painted")) {
       if (event.detail.elt === document.body || image.complete) continue;

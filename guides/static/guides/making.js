@@ -1,5 +1,5 @@
-// Rows instead of a text for the spots of a new guide. The text stays what is sent: a line per spot,
-// a tab between its name and its description. What is typed is kept in this tab until it is saved.
+// Shows the spots of a new guide as rows instead of one text. The form still sends the text: a line
+// per spot, a tab between name and description. This browser tab keeps the draft until it is saved.
 (() => {
   "use strict";
   const field = document.querySelector("[data-spots]");
@@ -10,7 +10,7 @@
   const save = form.querySelector("[type=submit]");
   const toggle = buttons.querySelector("[data-switch]");
   const BREAK = /\r\n|\r|\n/;
-  // As in guides/forms.py.
+  // The same rule as in guides/forms.py.
   const BULLET = /^(?:(?:[-*]|[0-9０-９]{1,3}[.)])[ \u00a0\u3000]+|(?:[•・]|[0-9０-９]{1,3}[．、）](?![0-9０-９]))[ \u00a0\u3000]*)(?=\S)/;
 
   const one = (row, name) => row.querySelector(`[data-${name}]`);
@@ -45,7 +45,7 @@
     tell(filled.length);
   }
 
-  // Which row it belongs to is heard, too.
+  // Screen readers also hear which row a control belongs to.
   function label(element, which) {
     element.dataset.label ??= element.getAttribute("aria-label");
     const words = `${element.dataset.label}: ${which}`;
@@ -54,11 +54,11 @@
 
   function tell(count) {
     const total = count * Number(price.dataset.price);
-    // Two decimals, or as many as it has: 0.12, 0.004.
+    // At least two decimals: 0.12, 0.004.
     const sum = `${total.toFixed(4).replace(/0{1,2}$/, "")} ${price.dataset.currency}`;
     const shown = Number(price.dataset.price) ? sum : price.dataset.without;
     const words = price.dataset.words.replace("{count}", count).replace("{price}", shown);
-    if (price.textContent !== words) price.textContent = words; // or it would be read out at every key
+    if (price.textContent !== words) price.textContent = words; // else a screen reader repeats it at every key
   }
 
   // Returns the row of each line that holds a spot.
@@ -77,7 +77,7 @@
     toggle.textContent = asRows ? toggle.dataset.toList : toggle.dataset.toRows;
   }
 
-  // The draft: signing in again, an error or a wrong click take nothing away.
+  // The draft survives a new login, an error and a wrong click.
 
   const FIELDS = ["plan_key", "title", "destination", "summary", "spots", "picture_style"];
   const fresh = form.elements.plan_key.value;
@@ -89,7 +89,7 @@
     const draft = Object.fromEntries(FIELDS.map((each) => [each, form.elements[each].value]));
     try {
       sessionStorage.setItem(form.dataset.draft, JSON.stringify(draft));
-    } catch {} // full or forbidden: then there is none
+    } catch {} // storage is full or forbidden: no draft
   }
 
   function touch() {
@@ -105,7 +105,7 @@
     }
   }
 
-  // Who goes back to a form that was saved changes that guide, and makes no second one.
+  // A saved draft is over, unless the author went back to it: then the form changes the same guide.
   function isOver(draft) {
     const [navigation] = performance.getEntriesByType("navigation");
     const made = document.cookie.match(/(?:^|; )made=(\w+)/)?.[1];
@@ -154,7 +154,7 @@
       write();
       one(next, "name").focus();
     } else {
-      write(); // first: at the top there is no way up
+      write(); // first, because it disables "up" in the top row
       (button.disabled ? one(row, "name") : button).focus();
     }
     touch();
@@ -162,7 +162,7 @@
   rows.addEventListener("input", write);
   rows.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || event.isComposing || event.target.closest("button")) return;
-    event.preventDefault(); // the next spot, not the end of the form
+    event.preventDefault(); // Enter goes to the next spot and does not submit
     const row = event.target.closest(".row");
     one(row.nextElementSibling || add(), "name").focus();
     write();

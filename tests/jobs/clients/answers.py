@@ -1,6 +1,6 @@
 """What a paid service may do with a request: behaviours for `Service.script`.
 
-Each is a function that gets the Conversation and answers, or not.
+Each is a function that gets the Conversation and may answer it.
 """
 
 import base64
@@ -45,7 +45,7 @@ def picture(raw=None):
 
 
 def body_with(conversation, raw):
-    """A picture was made, so it is paid for, whether or not all of it will arrive."""
+    """A body with a picture, which is billed even if it does not arrive."""
     conversation.entry.paid = True
     encoded = base64.b64encode(raw).decode()
     if conversation.speaks_gemini:
@@ -74,18 +74,18 @@ def json_answer(body, status=200, **headers):
 
 
 def status(code, message="it is so", **headers):
-    """An error of each vendor's shape."""
+    """An error in the vendor's format."""
     body = {"error": {"code": code, "message": message, "status": "SO", "type": "so"}}
     return json_answer(body, code, **headers)
 
 
 def page(code=200, text="<html><body><h1>Welcome to the hotel</h1></body></html>"):
-    """HTML, as from somebody in between."""
+    """HTML, as from a proxy in between."""
     return lambda conversation: conversation.answer(code, text.encode(), "text/html")
 
 
 def wrong_type(conversation):
-    """A good picture that is said to be text."""
+    """A good picture with the content type of text."""
     conversation.answer(200, body_with(conversation, png()), "text/plain")
 
 
@@ -128,7 +128,7 @@ def openai_error(code, name, message="it is so", kind="invalid_request_error", *
 
 
 def reset_unread(conversation):
-    """RST before the request is read. Only in a list: there is no prompt to choose by."""
+    """RST before the request is read. Works only in a list: no prompt is known yet."""
     conversation.reset()
 
 
@@ -143,7 +143,7 @@ def hang(conversation):
 
 
 def drip(conversation):
-    """A byte of the body every now and then, for ever."""
+    """The body, one byte at a time, without end."""
     closing = conversation.server.closing
     conversation.begin(200)
     while not closing.is_set():
@@ -152,7 +152,7 @@ def drip(conversation):
 
 
 def drip_headers(conversation):
-    """The same, before the body has begun."""
+    """The headers, one byte at a time, without end."""
     conversation.say(b"HTTP/1.1 200 OK\r\nX-Drip: ")
     closing = conversation.server.closing
     while not closing.is_set():
@@ -161,7 +161,7 @@ def drip_headers(conversation):
 
 
 def half(conversation):
-    """Half of what Content-Length has promised, then the end."""
+    """Half of the bytes that Content-Length promised, then the end."""
     body = json.dumps(body_with(conversation, png())).encode()
     conversation.begin(200, len(body))
     conversation.say(body[: len(body) // 2])
@@ -174,7 +174,7 @@ def half_chunked(conversation):
 
 
 def long(size=50 * 1024 * 1024, announced=True):
-    """Many bytes, with their number or in chunks."""
+    """Many bytes, with Content-Length or in chunks."""
 
     def behaviour(conversation):
         conversation.begin(200, size if announced else None)
@@ -186,7 +186,7 @@ def long(size=50 * 1024 * 1024, announced=True):
 
 
 def inflating(size=50 * 1024 * 1024):
-    """Many bytes, packed into few."""
+    """Many bytes, compressed into few."""
     packed = gzip.compress(bytes(size), 1)
     return lambda conversation: conversation.answer(
         200, packed, headers={"Content-Encoding": "gzip"}
@@ -194,13 +194,13 @@ def inflating(size=50 * 1024 * 1024):
 
 
 def gzipped(conversation):
-    """A good picture, packed."""
+    """A good picture, compressed."""
     body = json.dumps(body_with(conversation, png())).encode()
     conversation.answer(200, gzip.compress(body), headers={"Content-Encoding": "gzip"})
 
 
 def not_gzip(conversation):
-    """Bytes that are said to be packed, and aren't."""
+    """Bytes that claim to be gzip and are not."""
     conversation.answer(200, b"{}", headers={"Content-Encoding": "gzip"})
 
 

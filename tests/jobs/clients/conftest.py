@@ -36,5 +36,5 @@ def openai(running_service):
 
 @pytest.fixture(params=["gemini", "openai"])
 def client(request):
-    """Each client in turn, for what both promise."""
+    """Each client in turn, for promises that both make."""
     return request.getfixturevalue(request.param)

@@ -1,4 +1,4 @@
-"""A paid image service on this machine: it speaks Gemini's and OpenAI's protocol, and keeps books.
+"""A paid image service on this machine: speaks Gemini's and OpenAI's protocol, keeps a ledger.
 
     with Service() as service:
         service.script = [answers.status(503), answers.picture()]  # then pictures
@@ -31,7 +31,7 @@ from tests.jobs.clients import answers
 
 @dataclass
 class Entry:
-    """One request in the service's own books."""
+    """One request in the service's own ledger."""
 
     number: int  # from 1, in order of arrival
     when: float
@@ -40,7 +40,7 @@ class Entry:
     model: str
     request: dict[str, Any]
     headers: dict[str, str] = field(repr=False)
-    paid: bool = False  # a picture was made: it is on the bill, whoever gets it
+    paid: bool = False  # a picture was made and is billed, even if it never arrives
     sent: int = 0  # bytes of the body
 
 
@@ -62,7 +62,7 @@ class Service(ThreadingHTTPServer):
         self.start_anew()
 
     def start_anew(self) -> None:
-        """Forget all requests and the script; whoever still waits for an answer gets none."""
+        """Forget all requests and the script; a client that still waits gets no answer."""
         self.closing.set()
         with self.books:
             self.entries: list[Entry] = []
@@ -83,11 +83,11 @@ class Service(ThreadingHTTPServer):
 
     @property
     def paid(self) -> list[str]:
-        """The prompts whose pictures are on the bill."""
+        """The prompts whose pictures are billed."""
         return [entry.prompt for entry in self.ledger if entry.paid]
 
     def wait_for(self, requests: int, seconds: float = 90) -> None:
-        """Wait until so many requests have arrived, answered or not."""
+        """Wait until this many requests have arrived, answered or not."""
         with self.books:
             assert self.books.wait_for(lambda: len(self.entries) >= requests, seconds)
 
@@ -114,7 +114,7 @@ class Service(ThreadingHTTPServer):
             return self.script.pop(0) if self.script else answers.picture()
 
     def next_is(self, behaviour) -> bool:
-        """Take it from the script, if it is the next: it wants no request to be read."""
+        """Take the behaviour from the script if it is next, before the request is read."""
         with self.books:
             if isinstance(self.script, list) and self.script[:1] == [behaviour]:
                 self.script.pop(0)
@@ -130,13 +130,13 @@ class Service(ThreadingHTTPServer):
             pass
 
     def handle_error(self, request, client_address):
-        """Whoever hung up has their reasons; anything else is printed by the thread."""
+        """Ignore clients that hung up; print any other error."""
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
 
 
 class Conversation(BaseHTTPRequestHandler):
-    """One request and what is done about it."""
+    """One request and its answer."""
 
     server: Service
     entry: Entry
@@ -146,7 +146,7 @@ class Conversation(BaseHTTPRequestHandler):
     def handle(self):
         if self.server.next_is(answers.reset_unread):
             self.server.book(path="", prompt="", model="", request={}, headers={})
-            self.connection.recv(1, socket.MSG_PEEK)  # it has come, and stays unread
+            self.connection.recv(1, socket.MSG_PEEK)  # wait for the request, but leave it unread
             self.reset()
         else:
             super().handle()
@@ -164,7 +164,7 @@ class Conversation(BaseHTTPRequestHandler):
         behaviour = self.server.behaviour_for(self.entry)
         self.server.pause(self.server.delay)
         self.server.wait_until_released()
-        with suppress(OSError):  # who asked is gone
+        with suppress(OSError):  # the client is gone
             behaviour(self)
 
     @property
@@ -211,7 +211,7 @@ class Conversation(BaseHTTPRequestHandler):
 
 @functools.cache
 def import_sdks() -> None:
-    """Import both once, unheard: google-genai warns when it is compiled, which pytest forbids."""
+    """Import both once, without warnings: google-genai warns, and pytest turns that into errors."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         importlib.import_module("google.genai.types")

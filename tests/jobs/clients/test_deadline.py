@@ -22,7 +22,7 @@ def test_a_slow_service_is_cut_off(service, client, behaviour):
     with pytest.raises(AnswerLost, match=r"model-7.*no answer within 0.5 s"):
         client.picture("model-7", "a castle", 0.5)
 
-    assert 0.5 <= time.monotonic() - start < 50  # it would have been silent for a minute
+    assert 0.5 <= time.monotonic() - start < 50  # the service stays silent for a minute
 
 
 def test_the_thread_of_a_call_that_was_cut_off_ends(service, client):
@@ -55,7 +55,7 @@ def test_each_thread_has_its_own_deadline(service, client):
 
 
 def test_a_name_that_is_found_too_late_sends_nothing(service, client, monkeypatch):
-    """Looking up a name can't be cut off. But who waited was told that nothing was sent."""
+    """A DNS lookup can't be cut off, and the caller was already told that nothing was sent."""
     import socket
 
     waiting, found = threading.Event(), threading.Event()
@@ -84,7 +84,7 @@ def test_an_answer_that_came_at_the_last_moment_is_kept():
     request = httpx2.Request("POST", "http://127.0.0.1", extensions={})
     answer = SimpleNamespace(status_code=200)
     exchange = http.Exchange(request)
-    exchange.response = answer  # while the thread was being waited for
+    exchange.response = answer  # it arrived while the caller waited for the thread
 
     assert exchange.result(lambda: answer, 0) is answer
 

@@ -73,7 +73,7 @@ def test_a_picture_that_would_explode_is_handed_on_unopened(service, client):
 
 def test_50_megabytes_are_refused_by_their_announcement(service, error_of):
     assert "52428800 bytes" in error_of(answers.long())
-    assert service.ledger[0].sent < 20 * 1024 * 1024  # what the kernel took
+    assert service.ledger[0].sent < 20 * 1024 * 1024  # only what the kernel buffered
 
 
 @pytest.mark.parametrize("kind", [Gemini, OpenAI])

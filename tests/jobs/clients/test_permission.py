@@ -1,4 +1,4 @@
-"""A request asks for permission in the moment in which it leaves."""
+"""A request asks for permission at the moment it is sent."""
 
 import pytest
 

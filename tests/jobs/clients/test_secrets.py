@@ -1,4 +1,4 @@
-"""Keys are sent to the service and shown nowhere else, whatever it says about them."""
+"""Keys are sent to the service and shown nowhere else, even if its answer repeats them."""
 
 import traceback
 

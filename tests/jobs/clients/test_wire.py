@@ -1,4 +1,4 @@
-"""Faults of the connection: what was certainly not accepted, and what nobody knows."""
+"""Faults of the connection: either the request was certainly not accepted, or it is unknown."""
 
 import socket
 
@@ -25,7 +25,7 @@ def assert_not_accepted(client):
 
 def test_a_refused_connection_was_not_accepted(kind):
     with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))  # and not listening
+        taken.bind(("127.0.0.1", 0))  # bound, but not listening
         assert_not_accepted(kind(KEY, f"http://127.0.0.1:{taken.getsockname()[1]}"))
 
 
@@ -37,7 +37,7 @@ def test_a_connection_that_nobody_takes_was_not_accepted(kind):
     with socket.socket() as full, socket.socket() as first:
         full.bind(("127.0.0.1", 0))
         full.listen(0)
-        first.connect(full.getsockname())  # takes the only place in the queue
+        first.connect(full.getsockname())  # fills the listen queue
         assert_not_accepted(kind(KEY, f"http://127.0.0.1:{full.getsockname()[1]}"))
 
 
@@ -46,7 +46,7 @@ def test_a_failed_handshake_was_not_accepted(kind, service):
 
 
 def test_what_a_proxy_turned_away_was_not_accepted(kind, service, monkeypatch):
-    monkeypatch.setenv("HTTPS_PROXY", service.url)  # which knows nothing of CONNECT
+    monkeypatch.setenv("HTTPS_PROXY", service.url)  # it does not know CONNECT
 
     assert_not_accepted(kind(KEY, "https://no-such-host.invalid"))
 
@@ -65,7 +65,7 @@ def test_an_answer_that_did_not_arrive_may_have_been_billed(service, client, beh
 
 
 def test_each_request_has_a_connection_of_its_own(service, client):
-    """A used one may be closed by the service just as we send, and nobody would know."""
+    """The service may close a used connection just as we send; the call would be unknown."""
     ports = set()
 
     def script(prompt, number):

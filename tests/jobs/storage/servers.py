@@ -1,6 +1,6 @@
 """Storages that speak S3 over HTTP: moto, rclone, and one that fails on command.
 
-moto heeds If-None-Match but accepts any secret; rclone checks signatures but overwrites.
+moto obeys If-None-Match but accepts any secret; rclone checks signatures but overwrites files.
 """
 
 import http.client
@@ -39,7 +39,7 @@ ABSENT = (
 
 @dataclass(frozen=True)
 class Server:
-    """Where an S3 service listens, and the bucket that it has."""
+    """The address of an S3 service, and its bucket."""
 
     url: str
     bucket: str = "tabie"
@@ -66,7 +66,7 @@ def credentials(secret=SECRET):
     return {
         "AWS_ACCESS_KEY_ID": KEY_ID,
         "AWS_SECRET_ACCESS_KEY": secret,
-        # Nothing of the machine that runs the tests.
+        # Ignore the settings of the machine that runs the tests.
         "AWS_CONFIG_FILE": os.devnull,
         "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
         "AWS_EC2_METADATA_DISABLED": "true",
@@ -99,7 +99,7 @@ def moto():
 
 
 def with_new_bucket(server):
-    """The same server with an empty bucket of its own (moto asks nobody who they are)."""
+    """The same server with a new, empty bucket (moto needs no credentials)."""
     bucket = f"tabie-{uuid4().hex[:12]}"
     request = urllib.request.Request(f"{server.url}/{bucket}", method="PUT")
     urllib.request.urlopen(request, timeout=10).close()
@@ -107,7 +107,7 @@ def with_new_bucket(server):
 
 
 def open_to_all(server):
-    """Let anybody read what is in moto's bucket, as behind a public address."""
+    """Make moto's bucket public, as behind a public address."""
     allowed = {
         "Effect": "Allow",
         "Principal": "*",
@@ -140,7 +140,7 @@ def rclone(folder):
 
 
 class Withheld:
-    """A fault: the request is fulfilled, its answer never sent."""
+    """A fault: the request is carried out, but its answer is never sent."""
 
 
 class Proxy(ThreadingHTTPServer):
@@ -160,7 +160,7 @@ class Proxy(ThreadingHTTPServer):
         self.ended = threading.Event()
 
     def handle_error(self, request, client_address):
-        pass  # a client that went away, as it should
+        pass  # the client went away, as expected
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -211,7 +211,7 @@ class Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def proxy_to(server):
-    """Something between us and the server that can be told to fail."""
+    """A proxy before the server that fails on command."""
     proxy = Proxy(server)
     thread = threading.Thread(target=proxy.serve_forever, args=(0.05,), daemon=True)
     thread.start()
@@ -248,13 +248,13 @@ def account(monkeypatch):
 
 @pytest.fixture
 def s3(moto_server, account):
-    """moto, with an empty bucket for this test."""
+    """A moto server with an empty bucket for this test."""
     return with_new_bucket(moto_server)
 
 
 @pytest.fixture
 def signing(tmp_path, account):
-    """rclone, which knows whether a signature is right."""
+    """An rclone server, which checks signatures."""
     folder = tmp_path / "rclone"
     folder.mkdir()
     with rclone(folder) as server:

@@ -11,13 +11,13 @@ from jobs.storage import bucket as storage
 from tests.jobs.storage.servers import SECRET, Withheld, credentials
 
 NAME = "calls/abc/1"
-TWICE = 2  # boto asks once more
+TWICE = 2  # boto retries once
 
 
 @pytest.fixture
 def closed_port():
     with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))  # and never listens
+        taken.bind(("127.0.0.1", 0))  # bound, but not listening
         yield taken.getsockname()[1]
 
 
@@ -30,7 +30,7 @@ def all_uses(bucket):
 
 
 def refusal(use, expected):
-    """The text of the error, after a look at everything that could get into a log with it."""
+    """The error's text; also checks that nothing secret could get into a log with it."""
     with pytest.raises(expected) as raised:
         use()
     assert type(raised.value) is expected

@@ -1,4 +1,4 @@
-"""A folder as storage: what has a name is complete, and stays as it is."""
+"""A folder as storage: a file with its final name is complete and never changes."""
 
 import errno
 import os
@@ -107,7 +107,7 @@ def test_a_power_cut_takes_neither_the_file_nor_its_folders_away(folder, monkeyp
     assert synced == [at.stat().st_ino for at in (path, *folders)]
 
     synced.clear()
-    folder.put(NAME, b"answer")  # whoever stored it may not have come so far
+    folder.put(NAME, b"answer")  # the process that stored it may have died before this sync
     assert synced == [at.stat().st_ino for at in folders]
 
 

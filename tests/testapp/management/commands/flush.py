@@ -18,9 +18,9 @@ class Command(flush.Command):
         tables = sorted(set(connection.introspection.django_table_names()) - kept)
         with transaction.atomic(database), connection.cursor() as cursor:
             if connection.vendor == "postgresql":
-                # A process that was just killed may still be committing.
+                # Wait for a killed process whose transaction is still committing.
                 cursor.execute(f"LOCK TABLE {', '.join(tables)} IN SHARE MODE")
-                # Quicker than DELETE from here on, and dead rows slow down the tests to come.
+                # For big tables faster than DELETE, and leaves no dead rows to slow later tests.
                 for table in find(cursor, tables, "pg_relation_size('{0}') > " + str(BIG)):
                     cursor.execute(f"TRUNCATE {table} CASCADE")
             for table in find(cursor, tables, "EXISTS (SELECT 1 FROM {0})"):
@@ -28,7 +28,7 @@ class Command(flush.Command):
         self.check_what_is_kept()
 
     def check_what_is_kept(self):
-        """A test that changes groups or permissions must roll back: use `db`."""
+        """Check that no test changed groups or permissions: it must roll back, so use `db`."""
         rows = [model.objects.count() for model in KEPT]
         Command.rows_at_first = Command.rows_at_first or rows
         assert rows == Command.rows_at_first
