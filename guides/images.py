@@ -157,8 +157,8 @@ def decode(raw: bytes) -> dict[str, Any]:
             done = subprocess.run(
                 command, input=raw, capture_output=True, timeout=DECODING_SECONDS, env={}
             )
-    except (OSError, subprocess.TimeoutExpired) as error:  # the machine's fault
-        raise Snooze(5, f"The decoder could not do its work: {error}") from error
+    except (OSError, subprocess.TimeoutExpired) as fault:  # the machine's
+        raise Snooze(5, f"The decoder could not do its work: {fault}") from fault
     if done.returncode in STOPPED:
         raise Snooze(5, "The decoder was stopped, probably together with its worker.")
     if -done.returncode in FATAL:

@@ -22,7 +22,8 @@ class Found:
     due: list[Model] = field(default_factory=list)
     suspect: list[Model] = field(default_factory=list)
     expired: list[Model] = field(default_factory=list)
-    locked: list[Model] = field(default_factory=list)  # could not be queried
+    out_of_reach: list[Model] = field(default_factory=list)  # could not be queried
+    is_guess: bool = False  # before its first beat a worker has no row to ask by
     should_stop: bool = False  # a person asked this worker to stop
 
     def add(self, other: "Found") -> None:
