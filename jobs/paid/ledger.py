@@ -192,7 +192,7 @@ def end(
         if cost is not None:
             limits.lock(call.provider)
         ending = Call.objects.same(call).filter(state__in=origins or ENDS_FROM[state])
-        booked = ending.select_for_update().values_list("cost", flat=True).first()
+        booked = ending.values_list("cost", flat=True).first()
         if booked is not None:
             if cost is not None:
                 told["cost"] = cost
