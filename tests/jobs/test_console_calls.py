@@ -8,6 +8,7 @@ from django.urls import reverse
 from jobs.errors import OutcomeUnknown
 from jobs.models import Call
 from jobs.paid import ledger
+from tests.testapp.models import Chore
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -56,10 +57,20 @@ def test_who_has_looked_into_a_call_has_not_allowed_another(operator, settings):
 def test_who_requeues_the_job_has_seen_its_calls(db):
     call = new_call(state="unknown")
 
-    ledger.excuse([call.job_id])
+    ledger.excuse([Chore(id=call.job_id)])
 
     call.refresh_from_db()
     assert (call.excused, call.seen) == (True, True)
+
+
+@pytest.mark.parametrize(("kind", "excused"), [("AnswerGone", True), ("ValueError", False)])
+def test_a_stored_answer_may_be_bought_again_only_if_its_loss_was_told(db, kind, excused):
+    call = new_call(state="stored")
+
+    ledger.excuse([Chore(id=call.job_id, error_kind=kind)])
+
+    call.refresh_from_db()
+    assert call.excused is excused
 
 
 @pytest.mark.parametrize(("seconds", "marked"), [(60.0, 5), (-1.0, 0)])

@@ -282,16 +282,17 @@ class Queue(RuleBasedStateMachine):
         rows = [row for row in self.seen.rows.values() if is_suspect(row) == suspect]
         due = [row for row in rows if row.is_due][:slots]
         changes = {row.name: change_by_claim(row, fault) for row in due}
+        one_by_one = any("on_start" in raising(row) for row in due)
         if fault == "commit":
             changes = {}
-        elif fault and any("on_start" in raising(row) for row in due):
+        elif fault and one_by_one:
             changes = {row.name: changes[row.name] for row in due[:1]}  # claimed one by one
         for name in changes:
             self.claims[name][self.seen.rows[name].epoch + 1] = worker
 
         claimed = []
         with self.making(changes):
-            with losing(fault):
+            with losing(fault, looks=one_by_one):
                 claimed = queue.claim(Hooked, slots, worker, HOUR, suspect=suspect)
             if not fault:
                 started = [n for n, change in changes.items() if change.status == "processing"]
