@@ -185,10 +185,10 @@ def relay(name: str, child: Child) -> threading.Thread:
 
 def reason_to_stop(ended: list[str], told: int) -> str:
     if told > 1:
-        return "Hurrying: the worker gives back what it has not finished."
+        return "Stopping now: the worker releases its unfinished jobs."
     if ended:
-        return f"Stopping, because of what ended by itself: {', '.join(ended)}."
-    return "Stopping when the worker has finished what it runs; Ctrl-C again to hurry."
+        return f"Stopping, because these processes ended: {', '.join(ended)}."
+    return "Waiting for the worker's running jobs; press Ctrl-C again to stop now."
 
 
 def tell_to_stop(children: dict[str, Child]) -> None:

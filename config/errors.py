@@ -10,7 +10,7 @@ from guides import replies
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Reply to an unknown host name or a malformed request."""
     if is_for_programs(request):
-        return replies.refusal(400, "bad_request", _("Nothing can be made of this request."))
+        return replies.refusal(400, "bad_request", _("The request is malformed."))
     return defaults.bad_request(request, exception)
 
 

@@ -32,7 +32,7 @@ def refuse_to_run_unprotected() -> None:
     """Name all missing settings at once, so that one restart is enough."""
     missing = []
     if SECRET_KEY == DEVELOPMENT_KEY:
-        missing.append("SECRET_KEY: a long random text known to nobody")
+        missing.append("SECRET_KEY: a long, random, secret text")
     if not ALLOWED_HOSTS:
         missing.append("ALLOWED_HOSTS: the host names of this site, separated by commas")
     if not DATABASE_URL:

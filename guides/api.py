@@ -99,7 +99,7 @@ def hand_over(request: HttpRequest) -> HttpResponseBase:
         return replies.not_allowed(request, ["POST"])
     if not incoming.is_open():
         return replies.refusal(
-            403, "closed", _("API_TOKEN is not set: nothing is taken over here.")
+            403, "closed", _("API_TOKEN is not set: this site accepts no guides.")
         )
     if not incoming.is_known(request):
         reply = replies.refusal(401, "unauthorized", _("The header must be: Bearer <API_TOKEN>."))

@@ -73,7 +73,7 @@ class NewGuideForm(forms.Form):
         for line, (name, description) in typed.items():
             self.check_spot(line, name, description, seen)
         if self.spot_faults:
-            raise ValidationError(_("Some spots can't be taken as they are."))
+            raise ValidationError(_("Some spots have errors."))
         return [SpotDetail(spot_name=name, description=text) for name, text in typed.values()]
 
     def check_spot(self, line: int, name: str, description: str, seen: set[str]) -> None:

@@ -85,7 +85,7 @@ def decode(body: bytes) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise Refused(400, "not_json", _("A guide is an object."))
     if is_deeper(data, DEEPEST):
-        raise Refused(400, "invalid", _("A guide is not nested as deep as this."))
+        raise Refused(400, "invalid", _("The JSON is nested too deeply."))
     return data
 
 
@@ -193,7 +193,7 @@ class Reader:
             self.refuse()
 
     def refuse(self) -> NoReturn:
-        raise Refused(400, "invalid", _("The guide can't be taken as it is."), self.faults)
+        raise Refused(400, "invalid", _("The guide has errors."), self.faults)
 
 
 def require(value: str) -> None:

@@ -130,7 +130,9 @@ class Run:
     def progress(self, done: int, total: int, text: str = "") -> None:
         """Show people the progress: written a few times a second at most, the last one always."""
         if connection.in_atomic_block:
-            raise RuntimeError("run.progress() inside a transaction: nobody would see it.")
+            raise RuntimeError(
+                "run.progress() inside a transaction stays invisible until it commits."
+            )
         now = time.monotonic()
         if done < total and now - self._progress_at < WRITE_PROGRESS_EVERY:
             return

@@ -88,7 +88,9 @@ class SpotImageJobAdmin(JobAdmin):
             if asked:
                 audit.note(request.user, [job], gettext_noop("Asked for a new picture."))
         if asked:
-            text = gettext("A new picture of %s is on its way; the old one stays until then.")
+            text = gettext(
+                "A new picture of %s is on its way; the old one stays until it is ready."
+            )
             self.message_user(request, text % job.spot_name, messages.SUCCESS)
         if left_alone:
             text = gettext("Left alone: a picture of %s is on its way already.") % job.spot_name

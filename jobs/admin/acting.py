@@ -127,7 +127,7 @@ class ActingAdmin(ReadOnlyAdmin):
         if faults.is_lost():
             connection.close()  # the next query opens another
         log.warning("The console was kept waiting by the database: %s", error)
-        text = _("The database was busy, so nothing was changed just now. Try again.")
+        text = _("The database was busy. Nothing was changed. Try again.")
         self.message_user(request, text, messages.WARNING)
 
     def ask(

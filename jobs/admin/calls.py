@@ -48,7 +48,7 @@ class CallAdmin(ByJobAdmin):
     def duration(self, call: Call) -> str:
         return timeline.seconds(call.started_at, call.finished_at)
 
-    @admin.action(description=_("I have looked into these"), permissions=["act"])
+    @admin.action(description=_("Mark as looked into"), permissions=["act"])
     def mark_seen(self, request: HttpRequest, queryset: Rows) -> None:
         """Mark all chosen calls, in chunks; tells the user if time ran out."""
         unseen = cast(CallQuerySet, queryset).unseen().order_by("pk")
@@ -61,5 +61,5 @@ class CallAdmin(ByJobAdmin):
         text = gettext("Calls marked as seen: %s.") % done
         self.message_user(request, text, messages.SUCCESS)
         if left := counting.count(unseen):
-            text = gettext("Time was up; not marked yet: %s. Choose the action again.") % left
+            text = gettext("Time ran out. Calls not marked yet: %s. Run the action again.") % left
             self.message_user(request, text, messages.WARNING)

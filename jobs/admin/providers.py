@@ -145,10 +145,10 @@ class ProviderAdmin(ReadOnlyAdmin):
                     text = f"Paused until {until or 'resumed'}: {reason}"
                     audit.note(request.user, [provider], text)
             if is_new:
-                text = gettext("%s is paused for every worker; what runs goes on.") % provider
+                text = gettext("%s is paused for every worker; running calls finish.") % provider
                 self.message_user(request, text, messages.SUCCESS)
             else:
-                text = gettext("%s is paused for longer already, and stays so until resumed.")
+                text = gettext("%s already has a longer pause, which was kept.")
                 self.message_user(request, text % provider, messages.WARNING)
         else:
             for errors in form.errors.values():

@@ -45,10 +45,10 @@ class WorkerAdmin(ReadOnlyAdmin):
     def beat(self, worker: Any) -> str:
         return timeline.short(worker.now - worker.last_beat_at)
 
-    @admin.action(description=_("Ask to finish what it runs and stop"), permissions=["act"])
+    @admin.action(description=_("Ask to finish its jobs and stop"), permissions=["act"])
     def drain(self, request: HttpRequest, queryset: Rows) -> None:
         workers = list(queryset.filter(asked_to_stop=False))
         queryset.filter(name__in=[worker.name for worker in workers]).update(asked_to_stop=True)
         audit.note(request.user, workers, gettext_noop("Asked to stop."))
-        text = _("Workers asked to stop: %s. They start no other job.") % len(workers)
+        text = _("Workers asked to stop: %s. They start no new job.") % len(workers)
         self.message_user(request, text, messages.SUCCESS)

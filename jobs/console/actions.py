@@ -96,7 +96,7 @@ ACTIONS = {
         ),
         Action(
             "rerun",
-            _("Run again those that have succeeded"),
+            _("Run succeeded jobs again"),
             _("Succeeded jobs queued again: %s."),
             gettext_noop("Run again although it had succeeded."),
             (Status.SUCCEEDED,),
@@ -114,7 +114,7 @@ ACTIONS = {
         ),
         Action(
             "remove",
-            _("Delete those that have ended"),
+            _("Delete ended jobs"),
             _("Jobs deleted: %s."),
             gettext_noop("Deleted."),
             ENDED,

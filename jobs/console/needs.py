@@ -67,9 +67,9 @@ def needs(situation: Situation) -> list[Need]:
 
 def _no_worker(situation: Situation) -> Iterator[Need]:
     if not situation.fleet.alive:
-        yield Need("no_worker", _("No worker is alive: nothing is being done."), Worker)
+        yield Need("no_worker", _("No worker is alive: no job runs."), Worker)
     elif not situation.fleet.working:
-        text = _("Every worker is stopping: no other job is started.")
+        text = _("Every worker is stopping: no new job starts.")
         yield Need("no_worker", text, Worker)
 
 

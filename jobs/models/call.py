@@ -63,7 +63,7 @@ class Call(models.Model):
     state = models.TextField(_("state"), choices=State.choices, db_default=State.INTENT)
     remote_id = models.TextField(_("remote id"), db_default="")
     answer_name = models.TextField(
-        _("name of the answer"), help_text=_("made of the call, so that recovery can find it")
+        _("name of the answer"), help_text=_("computed from the call, so that recovery can find it")
     )
     answer_hash = models.CharField(_("hash of the answer"), max_length=64, db_default="")
     answer_size = models.BigIntegerField(_("bytes of the answer"), null=True)
@@ -76,7 +76,7 @@ class Call(models.Model):
     excused = models.BooleanField(
         _("excused"),
         db_default=False,
-        help_text=_("a person requeued the job and so decided to ask again"),
+        help_text=_("a person requeued the job, which allows another call"),
     )
     seen = models.BooleanField(
         _("seen"), db_default=False, help_text=_("a person has looked into it")

@@ -40,7 +40,7 @@ class Provider(models.Model):
         default=5,
         db_default=5,
         validators=[MinValueValidator(1)],
-        help_text=_("so many may start at once after a quiet time"),
+        help_text=_("calls that may start at once after a quiet time"),
     )
     max_running = models.IntegerField(
         _("jobs at once"),
@@ -54,7 +54,7 @@ class Provider(models.Model):
         default=25,
         db_default=25,
         validators=[MinValueValidator(1), MaxValueValidator(3600)],
-        help_text=_("seconds; a call that is cut off is paid for, so rather too long"),
+        help_text=_("seconds; a call that is cut off is still billed, so choose a generous value"),
     )
     price = models.DecimalField(
         _("price"),
@@ -63,7 +63,7 @@ class Provider(models.Model):
         default=Decimal(0),
         db_default=Decimal(0),
         validators=[MinValueValidator(0)],
-        help_text=_("of one call, until its answer tells the true cost"),
+        help_text=_("of one call; replaced by the true cost when the answer states it"),
     )
     daily_budget = models.DecimalField(
         _("budget per day"),

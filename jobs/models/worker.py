@@ -65,7 +65,7 @@ class Worker(models.Model):
         _("emptying itself for"),
         db_default="",
         blank=True,
-        help_text=_("a kind of job of which one must run alone"),
+        help_text=_("the kind of a job that must run alone"),
     )
 
     now: datetime  # by with_now()

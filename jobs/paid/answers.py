@@ -104,7 +104,7 @@ def keep(run: Run, call: Call, answer: Answer) -> Bought:
     try:
         raw = run.insist(lambda: _put(call, answer.raw), give_up_at, *STORAGE_FAULTS)
     except STORAGE_FAULTS as error:
-        ledger.end(call, State.UNKNOWN, f"It was answered, but that could not be stored: {error}")
+        ledger.end(call, State.UNKNOWN, f"The answer arrived but could not be stored: {error}")
         raise AnswerLost(reason=f"The answer could not be stored: {error}") from error
     faults = 0
     try:

@@ -14,11 +14,11 @@ from jobs.paid import limits
 
 
 class Reason(models.TextChoices):
-    RETRY = "retry", gettext_lazy("waits until it is tried again")
+    RETRY = "retry", gettext_lazy("waits for its next retry")
     PAUSED = "paused", gettext_lazy("the provider is paused")
     PRICE = "price", gettext_lazy("the provider's price is not set")
     BUDGET = "budget", gettext_lazy("today's budget is spent")
-    BUSY = "busy", gettext_lazy("the provider takes no more jobs at once")
+    BUSY = "busy", gettext_lazy("the provider's limit of jobs at once is reached")
     RATE = "rate_limit", gettext_lazy("the provider's requests per minute are used")
     TURN = "turn", gettext_lazy("waits for its turn")
 
@@ -63,7 +63,7 @@ def closed(provider: Provider) -> Wait | None:
         until = None if provider.paused else provider.paused_until
         return Wait(Reason.PAUSED, until, provider.pause_reason)
     if provider.lacks_price:
-        note = _("Set its price, or take the budget away: without a price it limits nothing.")
+        note = _("Set its price or remove the budget: without a price, the budget limits nothing.")
         return Wait(Reason.PRICE, note=note)
     if provider.affordable < 1:
         return Wait(Reason.BUDGET, _end_of(provider.booking_day))

@@ -58,7 +58,9 @@ class Bucket(Storage):
             if status != CONFLICT:
                 return
             time.sleep(pause)
-        raise StorageUnavailable(reason=f"{self._place(name)}: others are storing it all the time.")
+        raise StorageUnavailable(
+            reason=f"{self._place(name)}: other clients keep storing the same name."
+        )
 
     def read(self, name: str) -> bytes:
         """The whole object; FileNotFoundError if there is none."""

@@ -81,7 +81,7 @@ class Loop:
             while not self.is_done(drain):
                 self.turn()
         if self.held:
-            log.error("The database can't be used: what is held will be rescued by others.")
+            log.error("The database can't be used: other workers will rescue the held jobs.")
             self.stopping.exit_code = 1
         self.listener.stopped.set()
         self.heartbeat.stop()
@@ -157,7 +157,7 @@ class Loop:
             self.intake.pace[type(run.job)] = OVERSLEPT
         hung = len(self.crew.hung)
         if hung >= self.most_hung and not self.stopping.exit_code:
-            log.critical("%d threads hang: ending.", hung)
+            log.critical("%d threads hang: the worker ends.", hung)
             self.stopping.exit_code = 1
             self.stopping.has_reason = True
         if self.stopping:
@@ -168,7 +168,7 @@ class Loop:
     def give_back(self) -> None:
         if not self.heartbeat.draining:
             self.heartbeat.draining = True
-            log.info("Stopping: up to %.0f s for what runs.", self.stopping.grace)
+            log.info("Stopping: running jobs have up to %.0f s.", self.stopping.grace)
         self.stopping.begin()
         self.held.give_back(self.stopping)
 

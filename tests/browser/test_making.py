@@ -134,7 +134,7 @@ def test_who_has_to_sign_in_again_loses_nothing(author):
 
     page.goto("/guides/new/")
 
-    page.get_by_text("What you typed before is here again.").wait_for()
+    page.get_by_text("Your draft was restored.").wait_for()
     assert names(page) == ["Gate", "Pond"]
     assert page.get_by_label("ink drawing").is_checked()
     save(page)

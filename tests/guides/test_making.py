@@ -245,7 +245,7 @@ def test_a_price_that_nobody_has_set_is_not_called_free(staff, paid):
     page = staff.get("/guides/new/").content.decode()
 
     assert "free of charge" not in page
-    assert "not known until the price is set" in page
+    assert "unknown until the provider" in page
 
 
 @pytest.mark.parametrize(

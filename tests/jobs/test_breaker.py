@@ -14,7 +14,8 @@ from jobs.errors import (
     StorageUnavailable,
 )
 from jobs.models import Provider
-from jobs.paid import limits
+from jobs.models.provider import BREAKER_FAULTS
+from jobs.paid import calls, limits
 from jobs.queue import outcomes
 from tests.jobs.conftest import LEASE
 from tests.jobs.orders import SHOP, Sender, buy, claimed_run, open_shop, order, shop
@@ -190,3 +191,14 @@ def test_patience_begins_anew_with_an_answer():
     job = Order.objects.get()
     assert job.status == "queued"
     assert shop().now - job.unavailable_since < timedelta(minutes=1)
+
+
+def test_bought_garbage_opens_the_breaker_like_any_fault():
+    """Else a service that sells nothing but garbage would be paid until the budget is spent."""
+    for number in range(BREAKER_FAULTS):
+        bought = buy(claimed_run(f"lamp {number}"))
+        with pytest.raises(GarbageAnswer), calls.using(bought):
+            raise GarbageAnswer("not a picture")
+
+    assert shop().faults == BREAKER_FAULTS
+    assert shop().is_paused

@@ -91,7 +91,7 @@ def test_a_pause_is_not_shortened_by_another(operator, provider, longer):
     after = row()
     assert (after.paused, after.paused_until) == (before.paused, before.paused_until)
     assert after.pause_reason == "bill unpaid"
-    assert "is paused for longer already" in page.text
+    assert "already has a longer pause" in page.text
     assert not LogEntry.objects.exists()
 
 
@@ -158,7 +158,7 @@ def test_a_budget_without_a_price_says_that_nothing_starts(admin_client, provide
 
     page = admin_client.get(EDIT).text
     assert "the provider&#x27;s price is not set" in page
-    assert "without a price it limits nothing" in page
+    assert "without a price, the budget limits nothing" in page
 
     page = admin_client.post(EDIT, {**FORM, "price": "0.04", "daily_budget": "10"}, follow=True)
     assert "no price" not in page.text

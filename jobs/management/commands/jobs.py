@@ -68,8 +68,10 @@ def several(parser: ArgumentParser) -> None:
     parser.add_argument("ids", nargs="*", metavar="ID", help="these jobs")
     select(parser)
     parser.add_argument("--all", action="store_true", help="all there are")
-    parser.add_argument("--dry-run", action="store_true", help="say what would be done")
-    parser.add_argument("--by", metavar="USER", help="who is named in Django's log")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="show what would change, without changing it"
+    )
+    parser.add_argument("--by", metavar="USER", help="the user named in Django's log")
 
 
 def requeue(parser: ArgumentParser) -> None:
@@ -94,8 +96,10 @@ def paused(parser: ArgumentParser) -> None:
 
 def resumed(parser: ArgumentParser) -> None:
     parser.add_argument("provider", metavar="PROVIDER")
-    parser.add_argument("--dry-run", action="store_true", help="say what would be done")
-    parser.add_argument("--by", metavar="USER", help="who is named in Django's log")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="show what would change, without changing it"
+    )
+    parser.add_argument("--by", metavar="USER", help="the user named in Django's log")
 
 
 ARGUMENTS: dict[str, Callable[[ArgumentParser], None]] = {

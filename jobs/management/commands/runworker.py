@@ -40,7 +40,7 @@ class Command(BaseCommand):
             type=float,
             default=60,
             metavar="S",
-            help="seconds without a beat after which others take over (60; at least 2)",
+            help="seconds without a beat after which another worker takes over (60; at least 2)",
         )
         parser.add_argument("--drain", action="store_true", help="stop when no job is due")
         parser.add_argument(

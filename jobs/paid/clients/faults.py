@@ -45,7 +45,7 @@ class Faults:
         return ProviderUnavailable(reason=self.text(what, reason))
 
     def lost(self, reason: str) -> AnswerLost:
-        what = "was asked, but its answer was lost; it may have to be paid for"
+        what = "received the request, but the answer was lost; the call may be billed"
         return AnswerLost(reason=self.text(what, reason))
 
     def garbage(self, what: str, body: str = "") -> GarbageAnswer:
@@ -54,7 +54,7 @@ class Faults:
         return GarbageAnswer(self.text(f"did not send what was asked for, but {what}{beginning}"))
 
     def refused(self, reason: str, *, billed: bool) -> RequestRefused:
-        what = "can't do this, because its content policy does not allow it; other words may help"
+        what = "refused this because of its content policy; another wording may help"
         return charged(RequestRefused(self.text(what, reason)), billed)
 
     def operators(self, what: str, said: str, *, billed: bool = False) -> OperatorsFault:
@@ -77,7 +77,9 @@ class Faults:
     def from_status(self, status: int, wait: float | None, said: str) -> Exception:
         """The error for a status; clients look into the body first."""
         if status == 429:
-            return ProviderUnavailable(wait, self.text("says that we ask too often (429)", said))
+            return ProviderUnavailable(
+                wait, self.text("says that requests come too fast (429)", said)
+            )
         if status in STOPPED_WAITING:
             return self.lost(f"{status} {said}")
         if status >= 500 or status in CONFLICTS:
