@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Any, TypeVar
 from uuid import UUID
 
-from django.db import DatabaseError, Error
+from django.db import DatabaseError, Error, OperationalError
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
@@ -209,7 +209,7 @@ def settle(ends: list[End], expected: Expectation = _held, *, wait: bool = False
         if len(ends) == 1:
             return settle(ends, expected, wait=wait)  # `spoil` changed what to write
     except DatabaseError as error:
-        if faults.is_passing(error) or faults.is_in_the_way(error):
+        if isinstance(error, OperationalError) or faults.is_passing(error):
             raise  # no job is to blame: the caller repeats all of them later
         if len(ends) == 1:
             return _settle_refused(ends[0], expected, error)
