@@ -116,11 +116,7 @@ class Held:
     # Settled
 
     def settle(self) -> None:
-        """Write the ends of ended runs, of every model, even if another model's can't be written.
-
-        Locked ones are left for a later turn.
-        """
-        failure: Error | None = None
+        """Write the ends of ended runs. What is locked is left for a later turn."""
         for model in list(self.ended):
             now = time.monotonic()
             ready = [each for each in self.ended[model] if each.not_before <= now]
@@ -128,13 +124,10 @@ class Held:
                 self._settle(model, ready)
             except Error as error:
                 if not faults.is_in_the_way(error):
-                    failure = failure or error
-                    continue
+                    raise
                 log.warning("%s can't be settled yet: %s", model._meta.label, error)
                 for each in ready:
                     each.put_off()
-        if failure:
-            raise failure
 
     def _settle(self, model: type[Job], ready: list["Ended"]) -> None:
         for each in ready:
@@ -146,7 +139,7 @@ class Held:
         self.ended[model] = [each for each in self.ended[model] if each not in written]
         if not self.ended[model]:
             del self.ended[model]
-        for each in written:
+        for each in [each for each in ready if each in written]:
             journal.report(each.end, self.worker, missed=each.end in missed)
 
 
