@@ -3,12 +3,15 @@
 import time
 from decimal import Decimal
 
+import pytest
+from django.db.models.functions import Now
+
 from jobs import queue
-from jobs.models import Call, Provider
+from jobs.models import Call, Provider, State
 from jobs.paid import calls, limits
 from jobs.paid.clients import Answer
 from jobs.run import Pulse, Run
-from tests.jobs.conftest import SimulatedWorker
+from tests.jobs.conftest import LEASE, SimulatedWorker, expire_lease
 from tests.testapp.models import Order
 
 SHOP = Order.provider
@@ -65,3 +68,26 @@ def buy(run, send=None, payload=PAYLOAD):
 
 def states():
     return list(Call.objects.order_by("id").values_list("state", flat=True))
+
+
+def again(run, worker="other"):
+    """Rescue the run's job, as if its worker had died, and let another worker claim it."""
+    expire_lease(run.job)
+    queue.rescue(Order)
+    Order.objects.update(run_after=Now(), interruptions=0)
+    return claimed_run(run.job.name, worker)
+
+
+def crash_in_flight(run):
+    """Let the worker die after it sent the request: only the intent is on record."""
+    with pytest.raises(SystemExit):
+        buy(run, Sender(SystemExit()))
+    Call.objects.filter(epoch=run.epoch).update(state=State.INTENT, finished_at=None, error="")
+
+
+def claim_orders(slots=50, worker="fast"):
+    return queue.claim(Order, slots, worker, LEASE)
+
+
+def set_shop(**columns):
+    Provider.objects.filter(name=SHOP).update(**columns)

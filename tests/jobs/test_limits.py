@@ -14,7 +14,6 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guides.models import SpotImageJob
 from jobs import queue
 from jobs.errors import NoRoom
 from jobs.models import Call, Outcome, Provider
@@ -22,22 +21,25 @@ from jobs.paid import limits
 from jobs.paid.clients import Answer
 from jobs.queue.outcomes import End
 from tests.jobs.conftest import LEASE
-from tests.jobs.orders import SHOP, Sender, buy, claimed_run, open_shop, order, run_of, shop
+from tests.jobs.orders import (
+    SHOP,
+    Sender,
+    buy,
+    claim_orders,
+    claimed_run,
+    open_shop,
+    order,
+    run_of,
+    set_shop,
+    shop,
+)
 from tests.testapp.models import Chore, Order
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def claim(slots=50, worker="fast"):
-    return queue.claim(Order, slots, worker, LEASE)
-
-
 def order_many(count):
     return queue.enqueue(Order(name=f"order {number}") for number in range(count))
-
-
-def set_shop(**columns):
-    Provider.objects.filter(name=SHOP).update(**columns)
 
 
 def at_once(works):
@@ -46,70 +48,6 @@ def at_once(works):
         thread.start()
     for thread in threads:
         thread.join()
-
-
-# Rows
-
-
-def test_a_provider_appears_when_it_is_first_used_with_modest_limits():
-    order()
-    claim()
-
-    provider = Provider.objects.get(name=SHOP)
-    assert (provider.requests_per_minute, provider.burst, provider.timeout) == (15, 5, 25)
-    assert (provider.max_running, provider.daily_budget, provider.price) == (None, 5, 0)
-
-
-def test_a_new_provider_sells_nothing_until_a_person_has_set_its_price():
-    order()
-    assert claim() == []
-
-    set_shop(price=Decimal("0.04"))
-
-    assert buy(claimed_run()).raw == b"picture"
-    assert shop().left_today == Decimal("4.96")
-
-
-def test_the_budget_of_a_new_provider_is_a_setting(settings):
-    settings.DEFAULT_DAILY_BUDGET = None
-
-    assert shop().daily_budget is None
-    assert not shop().lacks_price
-
-
-def test_a_budget_without_a_price_stops_a_call_that_was_claimed_before():
-    open_shop(price=0)
-    run, send = claimed_run(), Sender()
-    set_shop(daily_budget=Decimal(1))
-
-    with pytest.raises(NoRoom, match="its price is not set"):
-        buy(run, send)
-
-    assert send.sent == 0
-
-
-def test_the_painter_is_not_limited():
-    painter = limits.find("painter")
-
-    assert (painter.requests_per_minute, painter.daily_budget) == (None, None)
-    assert limits.is_free("painter")
-    assert not limits.is_free(SHOP)
-
-
-def test_a_worker_makes_the_rows_of_its_jobs_and_names_those_without_a_price(caplog):
-    limits.make_rows([Order, SpotImageJob, Chore])
-
-    assert set(Provider.objects.values_list("name", flat=True)) == {SHOP, "painter"}
-    assert [record.getMessage() for record in caplog.records] == [
-        f"{SHOP} starts no call until a person sets its price, in the admin."
-    ]
-
-
-def test_a_row_of_plain_sql_with_a_name_is_a_good_provider():
-    with connection.cursor() as cursor:
-        cursor.execute("INSERT INTO providers (name) VALUES (%s)", [SHOP])
-
-    assert shop().tokens() == 5
 
 
 # The claim looks
@@ -129,30 +67,30 @@ def test_nothing_is_claimed_while_the_provider_is_closed(closed):
     open_shop(**closed)
     order()
 
-    assert claim() == []
+    assert claim_orders() == []
 
 
 def test_a_pause_that_is_over_holds_nobody_up():
     open_shop(paused_until=Now() - timedelta(seconds=1))
     order()
 
-    assert len(claim()) == 1
+    assert len(claim_orders()) == 1
 
 
 def test_no_more_is_claimed_than_there_are_tokens():
     open_shop(requests_per_minute=6, burst=3)
     order_many(10)
 
-    assert len(claim()) == 3
-    assert claim(worker="other") == []  # the three claimed jobs will take all tokens
+    assert len(claim_orders()) == 3
+    assert claim_orders(worker="other") == []  # the three claimed jobs will take all tokens
 
 
 def test_no_more_is_claimed_than_the_budget_covers():
     open_shop(daily_budget=Decimal("0.09"))
     order_many(10)
 
-    assert len(claim()) == 2
-    assert claim(worker="other") == []
+    assert len(claim_orders()) == 2
+    assert claim_orders(worker="other") == []
 
 
 def test_never_more_than_max_running_are_processing():
@@ -162,7 +100,7 @@ def test_never_more_than_max_running_are_processing():
 
     def work():
         for _ in range(10):
-            for job in claim(slots=2, worker=threading.current_thread().name):
+            for job in claim_orders(slots=2, worker=threading.current_thread().name):
                 most[Order.objects.filter(status="processing").count()] += 1
                 queue.settle([End(job, Outcome.SUCCEEDED)])
         connection.close()
@@ -183,11 +121,11 @@ def test_an_edited_limit_holds_at_once():
     open_shop(requests_per_minute=1, burst=1)
     buy(claimed_run("one"))
     order("two")
-    assert claim() == []
+    assert claim_orders() == []
 
     set_shop(requests_per_minute=6000, burst=10)
 
-    assert len(claim()) == 1
+    assert len(claim_orders()) == 1
 
 
 # The intent takes
@@ -321,7 +259,7 @@ def test_a_budget_for_ten_is_spent_on_exactly_ten_by_eight_at_once():
 
 def claim_without_looking(count):
     set_shop(daily_budget=None)
-    jobs = claim(count)
+    jobs = claim_orders(count)
     set_shop(daily_budget=Decimal("0.40"))
     return jobs
 

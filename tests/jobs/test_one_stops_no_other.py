@@ -16,9 +16,10 @@ from jobs.worker.alone import Reservation
 from jobs.worker.loop import Loop
 from jobs.worker.options import Options
 from tests.jobs.conftest import make_due, new_chore
+from tests.jobs.orders import open_shop, order
 from tests.jobs.processes import wait_until
 from tests.jobs.running import running
-from tests.testapp.models import Chore, NoopJob, Potter, Shelf
+from tests.testapp.models import Chore, NoopJob, Order, Potter, Shelf
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -247,3 +248,13 @@ def test_a_busy_fleet_goes_on_beside_a_suspect():
         loop.look()
 
     assert [loop.may_claim() for loop in loops] == [False, True, True]
+
+
+def test_a_suspect_whose_provider_is_paused_holds_up_nobody(chore):
+    open_shop(paused=True)
+    order(interruptions=2)
+    worker = Loop([Order, Chore], Options())
+    worker.look()
+
+    assert worker.intake.suspects == []
+    assert worker.may_claim()

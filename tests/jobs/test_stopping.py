@@ -9,13 +9,14 @@ from django.db.models.functions import Now
 from jobs import queue
 from jobs.models import Call, Status, Worker
 from jobs.paid.clients import Answer
+from jobs.run import Run
 from jobs.worker.loop import Loop
 from jobs.worker.options import Options
 from jobs.worker.stopping import Stopping
 from tests.jobs.orders import open_shop
 from tests.jobs.processes import wait_until
 from tests.jobs.running import running
-from tests.testapp.models import Order
+from tests.testapp.models import Chore, Order
 
 
 def test_one_signal_is_no_reason_to_hurry_and_two_are():
@@ -105,3 +106,33 @@ def test_a_request_to_stop_outlives_a_worker_that_is_frozen(transactional_db):
     loop.heartbeat.beat()
 
     assert Worker.objects.get(name=loop.name).asked_to_stop
+
+
+def test_a_stopping_worker_waits_for_what_is_being_paid_for(transactional_db, chore):
+    worker = Loop([Chore], Options(grace=timedelta(0)))
+    worker.crew.hand_over = Run.begin_once  # no thread performs it, so it runs for ever
+    worker.start(Chore, 1)
+    [run] = worker.held.runs.values()
+
+    run.is_paying = True
+    worker.stop()
+    worker.collect()
+    assert run in worker.held.runs.values()
+
+    run.is_paying = False
+    worker.collect()
+    assert not worker.held.runs
+
+
+def test_a_second_signal_gives_back_even_what_is_being_paid_for(transactional_db, chore):
+    worker = Loop([Chore], Options())
+    worker.crew.hand_over = Run.begin_once
+    worker.start(Chore, 1)
+    [run] = worker.held.runs.values()
+    run.is_paying = True
+
+    worker.stop()
+    worker.stop()
+    worker.collect()
+
+    assert not worker.held.runs

@@ -3,7 +3,6 @@
 import threading
 import time
 from datetime import timedelta
-from unittest.mock import Mock
 
 import pytest
 from django.db import connection
@@ -12,16 +11,13 @@ from django.db.models.functions import Now
 
 from jobs import queue
 from jobs.models import Attempt, Status, Worker
-from jobs.run import Run
 from jobs.worker import survey
 from jobs.worker.loop import Loop
 from jobs.worker.options import Options
 from tests.jobs.conftest import expire_lease, new_chore
-from tests.jobs.orders import open_shop, order
 from tests.jobs.processes import wait_until
 from tests.jobs.running import running
-from tests.jobs.unreadable import Unreadable
-from tests.testapp.models import Chore, Effect, Hooked, NoopJob, Order
+from tests.testapp.models import Chore, Effect, Hooked, NoopJob
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -291,144 +287,3 @@ def test_an_idle_look_reads_nothing_of_later_jobs():
 
     assert "Seq Scan on noop_jobs" not in plan
     assert int(plan.split("shared hit=")[1].split()[0]) < 40
-
-
-def test_a_stopping_worker_waits_for_what_is_being_paid_for(chore):
-    worker = loop(Chore, grace=timedelta(0))
-    worker.crew.hand_over = Run.begin_once  # no thread performs it, so it runs for ever
-    worker.start(Chore, 1)
-    [run] = worker.held.runs.values()
-
-    run.is_paying = True
-    worker.stop()
-    worker.collect()
-    assert run in worker.held.runs.values()
-
-    run.is_paying = False
-    worker.collect()
-    assert not worker.held.runs
-
-
-def test_a_second_signal_gives_back_even_what_is_being_paid_for(chore):
-    worker = loop(Chore)
-    worker.crew.hand_over = Run.begin_once
-    worker.start(Chore, 1)
-    [run] = worker.held.runs.values()
-    run.is_paying = True
-
-    worker.stop()
-    worker.stop()
-    worker.collect()
-
-    assert not worker.held.runs
-
-
-@pytest.mark.django_db(transaction=True)
-def test_a_suspect_whose_provider_is_paused_holds_up_nobody(chore):
-    open_shop(paused=True)
-    order(interruptions=2)
-    worker = loop(Order, Chore)
-    worker.look()
-
-    assert worker.intake.suspects == []
-    assert worker.may_claim()
-
-
-@pytest.mark.parametrize("error", [ValueError("no"), SystemExit(3), KeyboardInterrupt()])
-def test_an_error_that_can_not_be_read_ends_no_worker(monkeypatch, error):
-    monkeypatch.setattr(Chore, "perform", Mock(side_effect=Unreadable(error)))
-    new_chore("sweep", max_attempts=1)
-
-    drain()
-
-    assert Chore.objects.get().error_kind == "Unreadable"
-
-
-def test_results_keep_their_leases_until_they_are_settled(chore):
-    worker = loop()
-    worker.claim()
-    wait_until(lambda: worker.crew._ended)
-    worker.collect()
-
-    expires = Chore.objects.get().lease_expires_at
-    worker.heartbeat.beat()
-
-    assert Chore.objects.get().lease_expires_at > expires
-
-
-def test_a_job_claimed_anew_is_not_lost_by_the_beat_of_its_old_claim(chore):
-    worker = loop()
-    worker.claim()
-    wait_until(lambda: worker.crew._ended)
-    worker.collect()  # ended, and not settled
-    queue.cancel(Chore.objects.all())
-    queue.requeue(Chore.objects.all())
-    worker.crew.hand_over = Run.begin_once  # nobody performs it
-    worker.start(Chore, 1)
-    [run] = worker.held.runs.values()
-
-    worker.heartbeat.beat()
-
-    assert not run.is_lost
-
-
-def test_a_model_that_can_not_be_asked_stops_no_other(monkeypatch):
-    queue.enqueue([NoopJob()])
-    worker = loop(NoopJob, Chore)
-    worker.heartbeat.beat()
-    monkeypatch.setattr(Chore._meta, "db_table", "not_migrated_yet")
-
-    worker.look()
-    worker.claim()
-
-    assert Chore in worker.intake.aside
-    assert len(worker.held.runs) == 1
-
-
-def test_a_turn_that_fails_by_no_fault_of_the_database_is_tried_again(chore, monkeypatch):
-    worker = loop()
-    failures = iter([RuntimeError("can't start new thread")])
-    look = worker.look
-    monkeypatch.setattr(worker, "look", lambda: raise_first(failures) or look())
-
-    with running(worker):
-        wait_until(lambda: Chore.objects.filter(status=Status.SUCCEEDED).exists())
-
-    assert worker.stopping.exit_code == 0
-
-
-def test_a_worker_whose_turns_fail_again_and_again_ends_for_its_supervisor(monkeypatch):
-    worker = loop()
-    monkeypatch.setattr(worker, "look", Mock(side_effect=RuntimeError("for good")))
-    monkeypatch.setattr("random.uniform", lambda *_: 0.0)
-
-    assert worker.run() == 1
-
-
-def raise_first(failures):
-    for failure in failures:
-        raise failure
-
-
-def test_a_second_signal_ends_a_worker_whose_last_result_can_not_be_written(chore, monkeypatch):
-    worker = loop(lease=timedelta(seconds=2))
-    worker.claim()
-    wait_until(lambda: worker.crew._ended)
-    worker.collect()
-    worker.stop()
-    worker.stop()
-    worker.collect()
-
-    worker.stopping.stop_at -= 10
-
-    assert worker.held
-    assert worker.is_done(drain=False)
-
-
-def test_the_first_beat_after_an_outage_lets_the_worker_settle_at_once(chore):
-    worker = loop()
-    worker.retry_at = float("inf")
-
-    worker.come_back()
-
-    assert worker.retry_at < time.monotonic()

@@ -1,0 +1,98 @@
+"""Taking due jobs: queued -> processing."""
+
+import logging
+from datetime import timedelta
+from typing import Any, TypeVar
+
+from django.db import Error
+from django.db.models import F
+from django.db.models.functions import Now
+
+from jobs.db import sessions
+from jobs.db.sessions import BRIEF
+from jobs.models import Job, JobQuerySet, Status
+from jobs.paid import limits
+from jobs.queue import hooks, outcomes
+from jobs.queue.hooks import HookRaised, HookWaited
+from jobs.queue.moves import move, settle
+
+log = logging.getLogger(__name__)
+JobT = TypeVar("JobT", bound=Job)
+
+LATER = timedelta(seconds=5)  # until the next claim of a job whose on_start met a locked row
+
+
+def claim(
+    model: type[JobT], slots: int, worker: str, lease: timedelta, *, suspect: bool = False
+) -> list[JobT]:
+    """Take up to `slots` due jobs: trusted ones, or with `suspect` those that must run alone."""
+    due = model.objects.due()
+    due = due.suspect() if suspect else due.trusted()
+    try:
+        return _claim(due, slots, worker, lease)
+    except HookRaised:
+        return _claim_one_by_one(due, slots, worker, lease)
+
+
+def _claim(
+    due: JobQuerySet, slots: int, worker: str, lease: timedelta, *, hook: bool = True
+) -> list[Any]:
+    with hooks.transaction_of_hooks():
+        slots = limits.room(due.model, slots)
+        # SKIP LOCKED: step past rows another worker is claiming right now.
+        jobs = list(due.in_turn().select_for_update(skip_locked=True)[:slots])
+        if jobs:
+            move(
+                due.model.objects.with_ids([job.id for job in jobs]),
+                Status.PROCESSING,
+                epoch=F("epoch") + 1,
+                locked_at=Now(),
+                locked_by=worker,
+                lease_expires_at=Now() + lease,
+            )
+        for job in jobs:
+            job.status, job.locked_by = Status.PROCESSING, worker
+            job.epoch += 1
+            if hook:
+                hooks.call(job, "on_start")
+    return jobs
+
+
+def _claim_one_by_one(due: JobQuerySet, slots: int, worker: str, lease: timedelta) -> list[Any]:
+    claimed: list[Any] = []
+    try:
+        with sessions.short_transaction():
+            ids = list(due.in_turn().values_list("id", flat=True)[:slots])
+        with sessions.with_patience(BRIEF):
+            for id in ids:
+                claimed += _claim_one(due.filter(id=id), worker, lease)
+    except Error:
+        if not claimed:
+            raise
+        # The jobs claimed so far stay claimed: return them.
+    return claimed
+
+
+def _claim_one(due: JobQuerySet, worker: str, lease: timedelta) -> list[Any]:
+    """Claim one job. If its on_start raises or breaks a constraint, that uses an attempt."""
+    try:
+        return _claim(due, 1, worker, lease)
+    except HookWaited as waited:
+        _put_off(due, waited)
+    except HookRaised as raised:
+        _claim_and_fail(due, worker, lease, raised.error)
+    return []
+
+
+def _claim_and_fail(due: JobQuerySet, worker: str, lease: timedelta, error: BaseException) -> None:
+    try:
+        guilty = _claim(due, 1, worker, lease, hook=False)
+        settle([outcomes.failure(job, error) for job in guilty])
+    except HookRaised as raised:  # not on_start, which was left out: a constraint refuses the claim
+        _put_off(due, raised)
+
+
+def _put_off(due: JobQuerySet, why: HookRaised) -> None:
+    log.warning("%s can't be claimed now: %s", due.model._meta.label, why)
+    with sessions.short_transaction():
+        due.update(run_after=Now() + LATER)
