@@ -55,7 +55,7 @@ class Loop:
         # A hung thread may keep a connection of the pool. The other threads need some too.
         self.most_hung = max(2, min(options.slots, sessions.POOL_SIZE))
         # Seconds without rescues after an outage: live workers need time to renew their leases.
-        self.mercy = min(3.0, lease / 3)
+        self.mercy = min(10.0, lease / 2)
         self.look_at = self.retry_at = -math.inf
         self.looked = False  # whether it looked since it last did something
         self.announced = False
@@ -195,7 +195,8 @@ class Loop:
             self.bell.ring()
             return
         self.learn(found)
-        if now > self.outage.over_at + self.mercy:
+        # Not in the turn that ends an outage either: its end is noted when the turn is over.
+        if self.outage.since is None and now > self.outage.over_at + self.mercy:
             for model in found.expired:
                 self.unless_locked(model, self.rescue)
 

@@ -102,7 +102,7 @@ def test_every_line_says_whose_it_is(supervise):
     output, _ = supervisor.communicate(timeout=90)
 
     assert lines == ["web    | started runserver\n", "worker | started runworker\n"]
-    assert output.splitlines()[0].startswith("Stopping ")
+    assert output.splitlines()[0].startswith("Waiting ")
     assert sorted(output.splitlines()[1:]) == sorted(
         [
             *("web    | told to stop", "web    | drained"),
@@ -127,7 +127,7 @@ def test_when_one_command_ends_the_others_end_too(supervise):
 
     output, _ = supervisor.communicate(timeout=90)
 
-    assert "ended by itself: worker" in output
+    assert "these processes ended: worker" in output
     assert output.count("drained") == 1
     assert supervisor.returncode == 1
 

@@ -1,3 +1,4 @@
+import signal
 import sys
 from contextlib import suppress
 from unittest.mock import Mock
@@ -176,6 +177,7 @@ def test_a_person_who_interrupts_the_program_interrupts_its_hooks(worker, monkey
     queue.enqueue([Hooked(name="a")])
     queue.cancel(Hooked.objects.all())
     monkeypatch.setattr(Hooked, "on_requeue", Mock(side_effect=KeyboardInterrupt))
+    monkeypatch.setattr(signal, "getsignal", lambda number: signal.default_int_handler)
 
     with pytest.raises(KeyboardInterrupt):
         queue.requeue(Hooked.objects.all())

@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres]
 start = processes.start
 cluster = databases.cluster
 
-LEASE = 8
+LEASE = 12
 
 
 def test_results_that_came_during_an_outage_longer_than_the_lease_are_kept(cluster, start):
@@ -29,7 +29,7 @@ def test_results_that_came_during_an_outage_longer_than_the_lease_are_kept(clust
     wait_until(lambda: rescuer.is_listed)
 
     crash(cluster)
-    time.sleep(1.5 * LEASE)  # until all jobs are performed and all leases have ended
+    time.sleep(1.2 * LEASE)  # until all jobs are performed and all leases have ended
     cluster.start()
     wait_until(all_ended)
 

@@ -4,33 +4,22 @@ The workers are simulated, the database is real. No time passes by itself: lease
 last an hour, and a step of the test lets them end.
 """
 
-import functools
-from collections import defaultdict
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from datetime import timedelta
-from itertools import pairwise
-from unittest import mock
 from uuid import UUID
 
 import pytest
-from django.db import OperationalError, connection
 from django.db.models import F
 from django.db.models.functions import Now
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
-    RuleBasedStateMachine,
     initialize,
-    invariant,
     rule,
     run_state_machine_as_test,
 )
 
 from jobs import queue
-from jobs.errors import Cancel, LeaseLost, PermanentError, ProviderUnavailable, Snooze, TimedOut
-from jobs.models import ENDED, Attempt, Job, Outcome, Status
-from jobs.queue import asked, moves, outcomes, retries
+from jobs.models import ENDED, Outcome, Status
+from jobs.queue import asked, moves, retries
 from jobs.queue.outcomes import End
 from tests.jobs.expected import (
     Change,
@@ -44,34 +33,18 @@ from tests.jobs.expected import (
     meets_a_raising_hook,
     raising,
 )
-from tests.testapp.models import HookCall, Hooked
-
-HOUR = timedelta(hours=1)
-OWN_FAULT = (Outcome.FAILED, Outcome.TIMED_OUT)
-
-# How a worker ends a claim.
-ENDS = {
-    "succeed": lambda job: End(job, Outcome.SUCCEEDED, result="done"),
-    "fail": lambda job: outcomes.from_error(job, ValueError("this time")),
-    "fail for good": lambda job: outcomes.from_error(job, PermanentError("for good")),
-    "snooze": lambda job: outcomes.from_error(job, Snooze(3600)),
-    "unavailable": lambda job: outcomes.from_error(job, ProviderUnavailable(3600)),
-    "release": lambda job: outcomes.from_error(job, LeaseLost("stopping")),
-    "cancel": lambda job: outcomes.from_error(job, Cancel("not needed")),
-    "time out": lambda job: outcomes.failure(job, TimedOut("hangs"), Outcome.TIMED_OUT),
-}
-
-NAMES = "abc"
-some_ends = st.lists(st.sampled_from(list(ENDS)), max_size=3)
-some_names = st.lists(st.sampled_from(NAMES), min_size=1, max_size=3)
-raising_hooks = st.just("") | st.sampled_from(
-    ["on_start", "on_success", "on_failure", "on_cancel", "on_requeue", "on_success on_failure"]
+from tests.jobs.histories import (
+    ENDS,
+    HOUR,
+    NAMES,
+    Checked,
+    SimulatedWorker,
+    ends_meant_by,
+    losing,
+    some_names,
+    steps,
 )
-# The connection breaks before the commit, or after it but before the reply.
-faults = st.sampled_from([None, None, "commit", "reply"])
-slots = st.integers(1, 3)
-anybody = st.sampled_from(["ann", "bob", "cyd"])
-busy = st.runner().flatmap(lambda self: st.sampled_from(self.busy_workers()))
+from tests.testapp.models import Hooked
 
 
 @pytest.mark.search
@@ -95,138 +68,7 @@ def test_every_job_ends_and_nothing_is_written_twice(transactional_db, monkeypat
     )
 
 
-# What goes wrong
-
-
-@contextmanager
-def losing(moment, looks=0):
-    """Break the connection at the first commit: the reply, or also the commit, is lost.
-
-    `looks` commits before it belong to transactions that only read.
-    """
-    if moment is None:
-        yield
-        return
-    real = connection.commit
-    broken = []
-
-    reading = iter(range(looks))
-
-    def commit():
-        if next(reading, None) is not None:
-            real()
-            return
-        if moment == "reply":
-            real()
-        connection.close()
-        broken.append(moment)
-        raise OperationalError("server closed the connection unexpectedly")
-
-    with mock.patch.object(connection, "commit", commit), suppress(OperationalError):
-        yield
-    assert broken == [moment], "nothing was tried after the first fault"
-
-
-def ends_meant_by(act, *arguments):
-    """The ends that a rescuer or a person is about to write."""
-    with mock.patch.object(moves, "settle", return_value=[]) as settle:
-        act(*arguments)
-    return [(call.args[0], call.kwargs["expected"]) for call in settle.call_args_list]
-
-
-@dataclass
-class SimulatedWorker:
-    name: str
-    held: list[Job] = field(default_factory=list)  # claims it believes to hold; they may be gone
-    unsure: list[End] = field(default_factory=list)  # ends whose commit was not confirmed
-
-
-ARGUMENTS = {
-    "enqueue": {"names": some_names, "hooks": raising_hooks},
-    "claim": {"worker": anybody, "slots": slots, "fault": faults},
-    "work": {"worker": anybody, "slots": slots, "kinds": some_ends, "fault": faults},
-    "beat": {},
-    "settle": {"worker": busy, "kinds": some_ends, "newest": st.booleans(), "fault": faults},
-    "rescue": {"fault": faults},
-    "a_slow_rescuer": {
-        "names": some_names,
-        "by": anybody,
-        "meanwhile": st.sampled_from(["beat", "taken", "lost again"]),
-    },
-    "cancel": {"names": some_names, "fault": faults},
-    "a_slow_person": {"names": some_names, "worker": busy, "kinds": some_ends},
-    "requeue": {"names": some_names},
-    "vanish": {"worker": busy},
-    "leases_run_out": {"names": some_names},
-    "waits_end": {},
-    "jobs_are_taken_over": {"names": some_names, "by": anybody},
-    "the_provider_stays_away": {"worker": anybody},
-    "hooks_raise_from_now_on": {"names": some_names, "hooks": raising_hooks},
-}
-
-
-@functools.cache
-def steps(*names):
-    """One of these steps, with its arguments.
-
-    They are not separate @rules: Hypothesis leaves out half of the rules in every example, and
-    a queue that claims but never settles, or settles without a claim, tests nothing.
-    """
-    return st.one_of(
-        st.tuples(st.just(name), st.fixed_dictionaries(ARGUMENTS[name])) for name in names
-    )
-
-
-class Queue(RuleBasedStateMachine):
-    def __init__(self):
-        super().__init__()
-        with connection.cursor() as cursor:
-            for model in (Hooked, HookCall, Attempt):
-                cursor.execute(f"DELETE FROM {model._meta.db_table}")
-        self.workers = {name: SimulatedWorker(name) for name in ("ann", "bob", "cyd")}
-        self.claims = defaultdict(dict)  # name -> {epoch: worker}
-        self.seen = look()
-        self.is_sound = True
-
-    @contextmanager
-    def making(self, changes):
-        """Check that the block makes exactly these changes and no others."""
-        self.is_sound = False
-        before = self.seen
-        yield
-        now = self.seen = look()
-        assert now.rows.keys() == before.rows.keys(), "no job is lost"
-        for name in now.rows:
-            if name in changes:
-                self.check_change(changes[name], before.about(name), now.about(name))
-            else:
-                assert now.about(name) == before.about(name)
-        self.is_sound = True
-
-    def check_change(self, change, before, now):
-        (was, had_attempts, had_hooks), (row, attempts, hooks) = before, now
-        assert row.status == change.status
-        claimed_and_ended = was.status == Status.QUEUED and change.outcome is not None
-        path = [was.status, *[Status.PROCESSING] * claimed_and_ended, row.status]
-        assert all(to in queue.MOVES[status] for status, to in pairwise(path))
-        assert row.epoch == was.epoch + change.new_epoch
-        ran = list((hooks - had_hooks).elements())
-        ended = [outcome for _, _, outcome in (attempts - had_attempts).elements()]
-        assert ran == ([change.hook] if change.hook else [])
-        assert ended == ([change.outcome] if change.outcome else [])
-        if was.status in ENDED:
-            assert (row.attempts, row.interruptions, row.is_due) == (0, 0, True)
-            assert row.last_error == was.last_error
-        else:
-            assert row.attempts == was.attempts + (change.outcome in OWN_FAULT)
-            assert row.interruptions == was.interruptions + (change.outcome == Outcome.LOST)
-
-    def rows_of(self, names):
-        return [row for row in self.seen.rows.values() if row.name in names]
-
-    def busy_workers(self):
-        return [name for name, worker in self.workers.items() if worker.held or worker.unsure]
-
+class Queue(Checked):
     # The queue's moves, as workers and people make them
 
     @rule(step=st.runner().flatmap(lambda self: steps(*self.possible_steps())))
@@ -243,7 +85,7 @@ class Queue(RuleBasedStateMachine):
             yield from ("work", "claim", "claim")
         if Status.PROCESSING in found:
             yield from ("jobs_are_taken_over", "a_slow_rescuer", "leases_run_out", "rescue")
-            yield from ("cancel", "hooks_raise_from_now_on")
+            yield from ("cancel", "hooks_raise_from_now_on", "claims_are_forgotten")
         if any(row.is_waiting for row in rows):
             yield "waits_end"
         if any(row.unavailable_since for row in rows):
@@ -424,6 +266,21 @@ class Queue(RuleBasedStateMachine):
         self.waits_end()
         self.claim(by, 3, None)
 
+    def claims_are_forgotten(self, names, by):
+        """A failover loses the commits of these claims, and another worker claims the jobs.
+
+        It is given the same epochs. The old workers don't know of it.
+        """
+        known = {job.name for job in self.workers[by].held}  # one's own claim is not repeated
+        for row in self.rows_of(names):
+            if row.status == Status.PROCESSING and row.name not in known:
+                Hooked.objects.filter(id=row.id).update(
+                    status=Status.QUEUED, epoch=row.epoch - 1, **moves.NOT_HELD
+                )
+                del self.claims[row.name][row.epoch]
+        self.waits_end()
+        self.claim(by, 3, None)
+
     def the_provider_stays_away(self, worker):
         patience = Hooked.patience + HOUR
         Hooked.objects.update(unavailable_since=F("unavailable_since") - patience)
@@ -433,38 +290,6 @@ class Queue(RuleBasedStateMachine):
     def hooks_raise_from_now_on(self, names, hooks):
         Hooked.objects.filter(name__in=names).update(raises_in=hooks)
         self.seen = look()
-
-    # What always holds
-
-    @invariant()
-    def columns_agree_with_the_status(self):
-        for row in self.seen.rows.values():
-            held = (row.locked_at, row.locked_by, row.lease_expires_at)
-            assert all(held) if row.status == Status.PROCESSING else held == (None, None, None)
-            assert (row.finished_at is not None) == (row.status in ENDED)
-            assert 0 <= row.attempts <= row.max_attempts
-
-    @invariant()
-    def every_claim_is_in_history_once_when_it_has_ended(self):
-        for name, row in self.seen.rows.items():
-            ends = [(epoch, worker) for epoch, worker, _ in self.seen.attempts[name].elements()]
-            if row.status == Status.PROCESSING:
-                ends.append((row.epoch, row.locked_by))
-            assert sorted(ends) == sorted(self.claims[name].items())
-
-    @invariant()
-    def every_success_has_one_effect(self):
-        for name in self.seen.rows:
-            ends = [outcome for _, _, outcome in self.seen.attempts[name].elements()]
-            assert self.seen.hooks[name]["on_success"] == ends.count(Outcome.SUCCEEDED)
-
-    @invariant()
-    def who_has_the_epoch_has_the_job(self):
-        for worker in self.workers.values():
-            for job in [*worker.held, *(end.job for end in worker.unsure)]:
-                row = self.seen.rows[job.name]
-                if row.status == Status.PROCESSING and row.epoch == job.epoch:
-                    assert row.locked_by == worker.name
 
     def teardown(self):
         """With one worker without faults and enough time, every job ends."""

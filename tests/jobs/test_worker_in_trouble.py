@@ -5,13 +5,14 @@ from datetime import timedelta
 from unittest.mock import Mock
 
 import pytest
+from django.db import OperationalError
 
 from jobs import queue
 from jobs.models import Status
 from jobs.run import Run
 from jobs.worker.loop import Loop
 from jobs.worker.options import Options
-from tests.jobs.conftest import new_chore
+from tests.jobs.conftest import expire_lease, new_chore
 from tests.jobs.processes import wait_until
 from tests.jobs.running import running
 from tests.jobs.unreadable import Unreadable
@@ -66,6 +67,16 @@ def test_a_job_claimed_anew_is_not_lost_by_the_beat_of_its_old_claim(chore):
     worker.heartbeat.beat()
 
     assert not run.is_lost
+
+
+def test_nothing_is_rescued_in_the_turn_that_ends_an_outage(slow_worker, chore):
+    expire_lease(slow_worker.claim_one())
+    worker = loop()
+    worker.outage.note(OperationalError("away"))
+
+    worker.work()
+
+    assert Chore.objects.get().status == Status.PROCESSING
 
 
 def test_a_model_that_can_not_be_asked_stops_no_other(monkeypatch):
