@@ -47,6 +47,13 @@ class SpotImageJob(Job):
 
     timeout = timedelta(minutes=2)
     patience = timedelta(hours=settings.PATIENCE_HOURS)
+    steps = {
+        "prompt": _("prompt"),
+        "wait": _("wait for a token"),
+        "generate": _("generate"),
+        "check": _("check"),
+        "store": _("store"),
+    }
 
     class Meta(Job.Meta):
         db_table = "spot_image_jobs"

@@ -107,7 +107,7 @@ def section(model: Model, situation: needs.Situation) -> dict[str, Any]:
         "day_chart": chart(day),
         "hour_rate": percent(hour),
         "day_rate": percent(day),
-        "timings": rows_of(timings),
+        "timings": rows_of(timings, model),
         "is_sample": timings.is_sample,
         "sample": figures.SAMPLE,
         "failures": failure_lines(model) if situation.statuses[model][Status.FAILED] else [],
@@ -137,14 +137,14 @@ def chart(flow: Flow) -> str:
     )
 
 
-def rows_of(timings: figures.Timings) -> list[dict[str, Any]]:
+def rows_of(timings: figures.Timings, model: Model) -> list[dict[str, Any]]:
     """One row per step, with the last hour and the last day side by side."""
     hour = {timing.step: timing for timing in timings.hour}
-    steps = sorted((timing.step for timing in timings.day), key=timeline.place)
+    steps = timeline.in_order((timing.step for timing in timings.day), model)
     day = {timing.step: timing for timing in timings.day}
     return [
         {
-            "step": timeline.label(step),
+            "step": timeline.label(step, model),
             "hour": in_seconds(hour.get(step)),
             "day": in_seconds(day[step]),
         }

@@ -1,5 +1,6 @@
 """The attempts of a job as a timeline, each with its steps as a bar."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -9,15 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from jobs.models import Attempt, Job, Outcome
 
 MOST = 50
-# In the order in which they run: the database doesn't keep the order of JSON keys.
-USUAL = {
-    "total": _("total"),
-    "prompt": _("prompt"),
-    "wait": _("wait for a token"),
-    "generate": _("generate"),
-    "check": _("check"),
-    "store": _("store"),
-}
+TOTAL = {"total": _("total")}
 COLOURS = {
     Outcome.SUCCEEDED.value: "success",
     Outcome.FAILED.value: "danger",
@@ -55,31 +48,32 @@ def attempts(job: Job) -> list[Shown]:
             str(Outcome(attempt.outcome).label),
             COLOURS.get(attempt.outcome, ""),
             seconds(attempt.started_at, attempt.ended_at),
-            bar(attempt),
+            bar(attempt, type(job)),
         )
         for attempt in rows
     ]
 
 
-def bar(attempt: Attempt) -> list[Step]:
+def bar(attempt: Attempt, model: type[Job]) -> list[Step]:
     """Each step's share of the whole attempt; the rest is time between steps."""
     whole = max(1, round((attempt.ended_at - attempt.started_at).total_seconds() * 1000))
     steps = attempt.steps if isinstance(attempt.steps, dict) else {}
     taken = {str(name): int(ms) for name, ms in steps.items() if isinstance(ms, int | float)}
     whole = max(whole, sum(taken.values()))
     return [
-        Step(label(name), taken[name], round(100 * taken[name] / whole), number % 5)
-        for number, name in enumerate(sorted(taken, key=place))
+        Step(label(name, model), taken[name], round(100 * taken[name] / whole), number % 5)
+        for number, name in enumerate(in_order(taken, model))
     ]
 
 
-def place(step: str) -> tuple[int, str]:
-    """The sort key of a step."""
-    return (list(USUAL).index(step) if step in USUAL else len(USUAL), step)
+def in_order(steps: Iterable[str], model: type[Job]) -> list[str]:
+    """As the model names them: the database doesn't keep the order of JSON keys."""
+    known = [*TOTAL, *model.steps]
+    return sorted(steps, key=lambda step: (known.index(step) if step in known else 99, step))
 
 
-def label(step: str) -> str:
-    return str(USUAL.get(step, step))
+def label(step: str, model: type[Job]) -> str:
+    return str({**TOTAL, **model.steps}.get(step, step))
 
 
 def short(time: timedelta) -> str:

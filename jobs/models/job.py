@@ -3,7 +3,7 @@
 import secrets
 import time
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -129,6 +129,7 @@ class Job(models.Model):
     backoff_base: ClassVar[timedelta] = timedelta(seconds=5)
     backoff_cap: ClassVar[timedelta] = timedelta(minutes=10)
     patience: ClassVar[timedelta] = timedelta(hours=24)  # with an unavailable provider
+    steps: ClassVar[Mapping[str, Any]] = {}  # names of its steps for people, in their order
 
     objects = JobQuerySet.as_manager()
 
