@@ -1,10 +1,13 @@
 """Users of the console, and jobs in any state."""
 
+from datetime import timedelta
+
 from django.contrib.auth.models import Group, User
 from django.db.models.functions import Now
 from django.urls import reverse
+from django.utils import timezone
 
-from jobs.models import ENDED, Status
+from jobs.models import ENDED, Attempt, Outcome, Status, uuid7
 from tests.jobs.conftest import new_chore
 from tests.testapp.models import Chore
 
@@ -16,6 +19,20 @@ def log_in(client, group):
     user.groups.add(Group.objects.get(name=group))
     client.force_login(user)
     return client
+
+
+def attempt(ago, seconds=2.0, outcome=Outcome.SUCCEEDED, **steps):
+    ended_at = timezone.now() - ago
+    Attempt.objects.create(
+        job_id=uuid7(),
+        kind="testapp.Chore",
+        epoch=1,
+        worker="w",
+        started_at=ended_at - timedelta(seconds=seconds),
+        ended_at=ended_at,
+        outcome=outcome,
+        steps=steps or None,
+    )
 
 
 def in_state(status, *names):

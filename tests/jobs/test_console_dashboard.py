@@ -8,14 +8,13 @@ from django.db import connection
 from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
-from django.utils import timezone
 
 from jobs.admin.failures import failure_lines
 from jobs.console import figures, needs
-from jobs.models import Attempt, Call, Outcome, Provider, Status, Worker, uuid7
+from jobs.models import Call, Provider, Status, Worker, uuid7
 from jobs.paid import limits
 from tests.jobs.conftest import new_chore
-from tests.jobs.console import in_state
+from tests.jobs.console import attempt, in_state
 from tests.testapp.models import Chore
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -23,20 +22,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def kinds():
     return [need.kind for need in needs.needs(needs.Situation.look())]
-
-
-def attempt(ago, seconds=2.0, outcome=Outcome.SUCCEEDED, **steps):
-    ended_at = timezone.now() - ago
-    Attempt.objects.create(
-        job_id=uuid7(),
-        kind="testapp.Chore",
-        epoch=1,
-        worker="w",
-        started_at=ended_at - timedelta(seconds=seconds),
-        ended_at=ended_at,
-        outcome=outcome,
-        steps=steps or None,
-    )
 
 
 # What needs a person

@@ -5,30 +5,15 @@ from unittest.mock import patch
 
 import pytest
 from django.db.models.functions import Now
-from django.utils import timezone
 
 from jobs.admin.failures import failure_lines
 from jobs.console import counting, figures
 from jobs.db import clock
-from jobs.models import Attempt, Call, Outcome, Status, uuid7
-from tests.jobs.console import in_state
+from jobs.models import Call, Outcome, Status, uuid7
+from tests.jobs.console import attempt, in_state
 from tests.testapp.models import Chore
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def attempt(ago, seconds=2.0, outcome=Outcome.SUCCEEDED, **steps):
-    ended_at = timezone.now() - ago
-    Attempt.objects.create(
-        job_id=uuid7(),
-        kind="testapp.Chore",
-        epoch=1,
-        worker="w",
-        started_at=ended_at - timedelta(seconds=seconds),
-        ended_at=ended_at,
-        outcome=outcome,
-        steps=steps or None,
-    )
 
 
 def test_failures_read_as_one_line_per_kind():
