@@ -150,12 +150,16 @@ def _settle(ends: list[End], expected: Expectation, wait: bool) -> list[End]:
         jobs = with_facts(model.objects.with_ids([end.job.id for end in ends]))
         locked = jobs.order_by("id").select_for_update(skip_locked=not wait)
         rows = {row.id: row for row in locked.values_list(*FACTS, named=True)}
-        ours = [(end, rows[end.job.id]) for end in ends if _is(expected, end, rows)]
-        write(model, ours)
+        # One end per job: a failover that lost a claim can let a worker end the same claim twice.
+        ours: dict[UUID, End] = {}
+        for end in ends:
+            if _is(expected, end, rows):
+                ours.setdefault(end.job.id, end)
+        write(model, [(end, rows[id]) for id, end in ours.items()])
         hooks.check_constraints()
         if len(ours) == len(ends):
             return []
-        missed = [end for end in ends if not _is(expected, end, rows)]
+        missed = [end for end in ends if ours.get(end.job.id) is not end]
         rows = {row.id: row for row in jobs.values_list(*FACTS, named=True)}
         for end in missed:
             end.is_busy = _is(expected, end, rows)

@@ -39,6 +39,16 @@ def test_the_late_workers_result_is_dropped_although_its_epoch_is_the_same(
     assert Attempt.objects.get().worker == "fast"
 
 
+def test_a_worker_that_ends_the_same_claim_twice_at_once_writes_one_end(worker, chore):
+    first, again = claimed_twice(worker, worker)
+
+    [missed] = worker.succeed(first, again)
+
+    assert missed.job is again
+    assert not missed.is_busy
+    assert Effect.objects.count() == Attempt.objects.count() == 1
+
+
 def test_the_late_workers_failure_takes_no_attempt(slow_worker, worker, chore):
     late, _current = claimed_twice(slow_worker, worker)
 

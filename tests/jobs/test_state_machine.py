@@ -183,9 +183,12 @@ class Queue(Checked):
     def write(self, ends, is_expected, act, *arguments, fault=None):
         """Let `act` write these ends; only those whose job is as expected may be written."""
         row_of = {row.id: row for row in self.seen.rows.values()}
-        ours = [end for end in ends if is_expected(end, row_of[end.job.id])]
+        first: dict[UUID, End] = {}  # of two ends of one claim only the first is written
+        for end in ends:
+            if is_expected(end, row_of[end.job.id]):
+                first.setdefault(end.job.id, end)
+        written = ours = list(first.values())
         missed = [end for end in ends if end not in ours]
-        written = ours
         if fault == "commit":
             written = []
         elif fault and any(meets_a_raising_hook(end, row_of[end.job.id]) for end in ours):
