@@ -3,28 +3,23 @@
 import logging
 import math
 import os
-import random
 import secrets
 import socket
 import time
-from collections.abc import Callable, Sequence
-from datetime import timedelta
+from collections.abc import Sequence
 from functools import partial
 
 from django.db import Error, connection
 
 from jobs import queue
-from jobs.db import faults, sessions
-from jobs.db.sessions import Patience
+from jobs.db import sessions
 from jobs.models import Job
-from jobs.paid.waiting import Wait, closed_for
 from jobs.queue import wakeup
-from jobs.worker import journal, survey
-from jobs.worker.alone import Reservation
 from jobs.worker.crew import Crew
 from jobs.worker.heartbeat import Heartbeat, Watchdog
 from jobs.worker.held import OVERSLEPT, Held
 from jobs.worker.intake import Intake
+from jobs.worker.lookout import Lookout
 from jobs.worker.options import Options
 from jobs.worker.outage import Outage
 from jobs.worker.stopping import Stopping
@@ -48,19 +43,13 @@ class Loop:
         self.bell = wakeup.Bell()
         self.crew = Crew(options.slots, self.name, self.bell.ring)
         self.held = Held(self.crew, self.name)
-        self.reservation = Reservation(self.name)
-        self.stopping = Stopping(_grace(job_models, options))
+        self.stopping = Stopping(options.grace_for(job_models))
         self.outage = Outage()
-        lease = options.lease.total_seconds()
+        self.lookout = Lookout(self.name, options, self.intake, self.held, self.outage)
         # A hung thread may keep a connection of the pool. The other threads need some too.
         self.most_hung = max(2, min(options.slots, sessions.POOL_SIZE))
-        # Seconds without rescues after an outage: live workers need time to renew their leases.
-        self.mercy = min(10.0, lease / 2)
-        self.look_at = self.retry_at = -math.inf
-        self.looked = False  # whether it looked since it last did something
-        self.announced = False
-
-        self.watchdog = Watchdog(lease)
+        self.retry_at = -math.inf
+        self.watchdog = Watchdog(options.lease.total_seconds())
         self.heartbeat = Heartbeat(
             self.name,
             options.slots,
@@ -77,7 +66,7 @@ class Loop:
         log.info("%s started: %d slots, lease %s", self.name, self.options.slots, lease)
         for thread in (self.watchdog, self.heartbeat, self.listener):
             thread.start()
-        with sessions.with_patience(_patience(lease)):
+        with sessions.with_patience(self.options.patience):
             while not self.is_done(drain):
                 self.turn()
         if self.held:
@@ -128,7 +117,7 @@ class Loop:
         if self.may_claim() and self.intake.has_room(self.held.counts):
             return -math.inf
         deadline = min((run.deadline for run in self.held.runs.values()), default=math.inf)
-        return min(self.look_at, deadline)
+        return min(self.lookout.look_at, deadline)
 
     # Called by other threads and by signals
 
@@ -139,7 +128,7 @@ class Loop:
 
     def hear(self) -> None:
         """Jobs were announced. Called by the listener's thread."""
-        self.announced = True
+        self.lookout.announced = True
         self.bell.ring()
 
     def come_back(self) -> None:
@@ -163,7 +152,7 @@ class Loop:
         if self.stopping:
             self.give_back()
         if self.held.ended:
-            self.looked = False  # a job that waited for a token may start now
+            self.lookout.is_fresh = False  # a job that waited for a token may start now
 
     def give_back(self) -> None:
         if not self.heartbeat.draining:
@@ -175,70 +164,21 @@ class Loop:
     # look: find out what there is to do
 
     def look(self) -> None:
-        """One query for all models: due jobs, suspects, and jobs of dead workers."""
-        now = time.monotonic()
-        if self.announced:
-            # Look again a little later: a job committed right after a notice sends no notice.
-            self.announced = False
-            self.intake.hungry.update(self.intake.models)
-            self.look_at = min(self.look_at, now + 1.5 * wakeup.PAUSE)
-        if now < self.look_at:
-            return
-        self.look_at = now + self.options.poll * random.uniform(1, 1.25)
-        found = survey.ask(self.intake.within_reach(), self.name)
-        self.looked = not found.is_guess
-        for model in found.out_of_reach:
-            self.intake.put_aside(model)
-        if found.should_stop:
+        found = self.lookout.look()
+        if found and found.should_stop:
             log.info("A person has asked this worker to stop.")
             self.stopping.has_reason = True
             self.bell.ring()
-            return
-        self.learn(found)
-        # Not in the turn that ends an outage either: its end is noted when the turn is over.
-        if self.outage.since is None and now > self.outage.over_at + self.mercy:
-            for model in found.expired:
-                self.unless_locked(model, self.rescue)
-
-    def learn(self, found: survey.Found) -> None:
-        self.intake.hungry.update(found.due)
-        waits: dict[type[Job], Wait | None] = {}
-        for model in {*found.due, *found.suspect}:
-            self.unless_locked(model, partial(self.note_wait, waits))
-        self.intake.out_of_tokens = [
-            model for model in found.due if (wait := waits.get(model)) and wait.is_short
-        ]
-        suspects = [model for model in found.suspect if waits.get(model, True) is None]
-        self.intake.suspects = self.reservation.choose(suspects, is_idle=not self.held.runs)
-
-    def note_wait(self, waits: dict[type[Job], Wait | None], model: type[Job]) -> None:
-        with sessions.short_transaction():
-            waits[model] = closed_for(model)
-
-    def rescue(self, model: type[Job]) -> None:
-        ours = {run.job.id for run in self.held.to_beat()}
-        for end in queue.rescue(model, spared=ours):
-            journal.report(end, self.name)
-
-    def unless_locked(self, model: type[Job], move: Callable[[type[Job]], None]) -> None:
-        """Make a move of one model. If its table is locked or broken, the other models go on."""
-        try:
-            move(model)
-        except Error as error:
-            if faults.is_servers(error) or faults.is_lost():
-                raise
-            log.warning("%s is left alone for a while: %s", model._meta.label, error)
-            self.intake.put_aside(model)
 
     # claim: fill the free slots
 
     def claim(self) -> None:
         while self.intake.suspects and not self.held.runs:
-            self.unless_locked(self.intake.suspects.pop(), self.start_suspect)
+            self.lookout.unless_locked(self.intake.suspects.pop(), self.start_suspect)
         if not self.may_claim():
             return
         for model, wanted in self.intake.share_out(self.held.counts):
-            self.unless_locked(model, partial(self.fill, wanted=wanted))
+            self.lookout.unless_locked(model, partial(self.fill, wanted=wanted))
 
     def fill(self, model: type[Job], wanted: int) -> None:
         if self.start(model, wanted) < wanted:
@@ -260,7 +200,7 @@ class Loop:
         jobs = queue.claim(model, wanted, self.name, self.options.lease, suspect=suspect)
         self.held.take(jobs, self.heartbeat.pulse, claimed_at, alone=suspect)
         if jobs:
-            self.looked = False
+            self.lookout.is_fresh = False
         return len(jobs)
 
     # done
@@ -275,20 +215,6 @@ class Loop:
             return False  # the answer is paid for, even if another worker has the job by now
         if self.stopping:
             return True
-        if drain and not self.looked:
-            self.look_at = min(self.look_at, time.monotonic() + 0.02)
-        return drain and self.looked and self.intake.is_fed
-
-
-def _patience(lease: timedelta) -> Patience:
-    """Short for locks: while this thread waits for a lock, it settles no job."""
-    return Patience(
-        locks=min(timedelta(seconds=1), lease / 4), statements=min(timedelta(seconds=10), lease / 2)
-    )
-
-
-def _grace(job_models: Sequence[type[Job]], options: Options) -> float:
-    if options.grace is not None:
-        return options.grace.total_seconds()
-    longest = max((model.timeout.total_seconds() for model in job_models), default=0)
-    return longest + 5
+        if drain and not self.lookout.is_fresh:
+            self.lookout.hurry(0.02)
+        return drain and self.lookout.is_fresh and self.intake.is_fed

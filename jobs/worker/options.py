@@ -1,7 +1,11 @@
 """The options of a worker, chosen by its operator."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
+
+from jobs.db.sessions import Patience
+from jobs.models import Job
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -11,3 +15,17 @@ class Options:
     poll: float = 1.0  # seconds between looks
     lease: timedelta = timedelta(seconds=60)
     grace: timedelta | None = None  # for running jobs on stop; None: the longest timeout + 5 s
+
+    @property
+    def patience(self) -> Patience:
+        """Short for locks: while the main thread waits for a lock, it settles no job."""
+        return Patience(
+            locks=min(timedelta(seconds=1), self.lease / 4),
+            statements=min(timedelta(seconds=10), self.lease / 2),
+        )
+
+    def grace_for(self, models: Iterable[type[Job]]) -> float:
+        """Seconds that running jobs have when the worker stops."""
+        if self.grace is not None:
+            return self.grace.total_seconds()
+        return max((model.timeout.total_seconds() for model in models), default=0) + 5

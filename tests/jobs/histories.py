@@ -9,20 +9,16 @@ from itertools import pairwise
 from unittest import mock
 
 from django.db import OperationalError, connection
+from django.db.models.functions import Now
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    invariant,
-)
+from hypothesis.stateful import RuleBasedStateMachine, invariant
 
 from jobs import queue
 from jobs.errors import Cancel, LeaseLost, PermanentError, ProviderUnavailable, Snooze, TimedOut
 from jobs.models import ENDED, Attempt, Job, Outcome, Status
 from jobs.queue import moves, outcomes
 from jobs.queue.outcomes import End
-from tests.jobs.expected import (
-    look,
-)
+from tests.jobs.expected import look
 from tests.testapp.models import HookCall, Hooked
 
 HOUR = timedelta(hours=1)
@@ -148,6 +144,24 @@ class Checked(RuleBasedStateMachine):
 
     def busy_workers(self):
         return [name for name, worker in self.workers.items() if worker.held or worker.unsure]
+
+    # What happens to workers and rows
+
+    def vanish(self, worker):
+        self.workers[worker] = SimulatedWorker(worker)
+
+    def leases_run_out(self, names):
+        held = Hooked.objects.filter(name__in=names, status=Status.PROCESSING)
+        held.update(lease_expires_at=Now() - HOUR)
+        self.seen = look()
+
+    def waits_end(self):
+        Hooked.objects.filter(status=Status.QUEUED).update(run_after=Now())
+        self.seen = look()
+
+    def hooks_raise_from_now_on(self, names, hooks):
+        Hooked.objects.filter(name__in=names).update(raises_in=hooks)
+        self.seen = look()
 
     # What always holds
 

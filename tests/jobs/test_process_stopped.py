@@ -18,7 +18,9 @@ from tests.testapp.models import Chore
 pytestmark = pytest.mark.django_db(transaction=True)
 start = processes.start
 
-ONE_SECOND_OF_GRACE = prelude("from jobs.worker import loop; loop._grace = lambda *_: 1")
+ONE_SECOND_OF_GRACE = prelude(
+    "from jobs.worker.options import Options; Options.grace_for = lambda *_: 1"
+)
 # A worker that knows how long a job takes claims all jobs, and keeps them for ever.
 FAR_AHEAD = prelude(
     "from jobs.worker import held, intake; intake.AHEAD = held.OVERSLEPT = 1e6; intake.QUICK = 1e6"

@@ -8,14 +8,9 @@ from uuid import UUID
 
 import pytest
 from django.db.models import F
-from django.db.models.functions import Now
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    initialize,
-    rule,
-    run_state_machine_as_test,
-)
+from hypothesis.stateful import initialize, rule, run_state_machine_as_test
 
 from jobs import queue
 from jobs.models import ENDED, Outcome, Status
@@ -183,7 +178,7 @@ class Queue(Checked):
     def write(self, ends, is_expected, act, *arguments, fault=None):
         """Let `act` write these ends; only those whose job is as expected may be written."""
         row_of = {row.id: row for row in self.seen.rows.values()}
-        first: dict[UUID, End] = {}  # of two ends of one claim only the first is written
+        first = {}  # of two ends of one claim only the first is written
         for end in ends:
             if is_expected(end, row_of[end.job.id]):
                 first.setdefault(end.job.id, end)
@@ -250,18 +245,6 @@ class Queue(Checked):
 
     # The world
 
-    def vanish(self, worker):
-        self.workers[worker] = SimulatedWorker(worker)
-
-    def leases_run_out(self, names):
-        held = Hooked.objects.filter(name__in=names, status=Status.PROCESSING)
-        held.update(lease_expires_at=Now() - HOUR)
-        self.seen = look()
-
-    def waits_end(self):
-        Hooked.objects.filter(status=Status.QUEUED).update(run_after=Now())
-        self.seen = look()
-
     def jobs_are_taken_over(self, names, by):
         """The old workers don't know of it; their later writes must change nothing."""
         self.leases_run_out(names)
@@ -289,10 +272,6 @@ class Queue(Checked):
         Hooked.objects.update(unavailable_since=F("unavailable_since") - patience)
         self.seen = look()
         self.work(worker, 3, ["unavailable"] * 3, None)
-
-    def hooks_raise_from_now_on(self, names, hooks):
-        Hooked.objects.filter(name__in=names).update(raises_in=hooks)
-        self.seen = look()
 
     def teardown(self):
         """With one worker without faults and enough time, every job ends."""

@@ -231,7 +231,7 @@ def test_a_stopping_worker_finishes_what_runs_and_gives_back_the_rest(monkeypatc
     with running(worker):
         wait_until(lambda: Chore.objects.filter(status=Status.PROCESSING).exists())
         queue.enqueue(Chore(name=f"ahead {number}") for number in range(3))
-        worker.announced = True
+        worker.lookout.announced = True
         worker.bell.ring()
         wait_until(lambda: len(worker.held.runs) == 4)
 
