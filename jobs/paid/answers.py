@@ -90,7 +90,7 @@ def _write_off(call: Call) -> None:
     under_way = Call.objects.under_way().filter(pk=call.pk)
     alive = Worker.objects.alive().filter(name=call.worker)
     if under_way.exists() and alive.exists():
-        raise Snooze(5, f"An earlier call of {call.provider} for it is still under way.")
+        raise Snooze(5, f"An earlier call of {call.provider} for this job is still under way.")
     ledger.end(call, State.UNKNOWN, f"{call.worker} vanished before the answer was stored.")
 
 

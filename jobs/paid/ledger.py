@@ -92,7 +92,7 @@ def adopt(run: Run, name: str, key: str, number: int, payload_hash: str) -> Call
         provider = limits.lock(name)
         refuse_beside_another(key, name)
         if next_number(key) != number:
-            raise Snooze(1, f"Another call of {name} for it was made just now.")
+            raise Snooze(1, f"Another call of {name} for this job was made just now.")
         limits.charge(provider)
         return _write(run, provider, key, number, payload_hash)
 
@@ -136,12 +136,12 @@ def _withdraw_if_written(intent: Intent, error: Error) -> None:
 def _confirm(run: Run) -> None:
     held = type(run.job).objects.held(run.job)
     if not held.filter(lease_expires_at__gt=Now()).exists():
-        raise LeaseLost("The claim is gone: nothing may be bought for it.")
+        raise LeaseLost("The claim is gone: nothing may be bought for this job.")
 
 
 def refuse_beside_another(key: str, name: str) -> None:
     if Call.objects.filter(key=key, state__in=[State.INTENT, State.STORED]).exists():
-        raise Snooze(1, f"Another call of {name} for it has begun, or was answered just now.")
+        raise Snooze(1, f"Another call of {name} for this job has begun, or was answered just now.")
 
 
 def refuse_after_too_many(key: str) -> None:

@@ -237,7 +237,7 @@ def pausing_on(faults: Caught, name: str) -> Iterator[None]:
 # Pause and resume by operators
 
 
-def pause(name: str, reason: str, until: datetime | None = None, by: object = "somebody") -> bool:
+def pause(name: str, reason: str, until: datetime | None = None, by: object = "a program") -> bool:
     """Start no call until the given end, or until a person resumes it; running calls go on.
 
     Returns False and changes nothing if the current pause is longer: only `resume` shortens it.
@@ -258,7 +258,7 @@ def pause(name: str, reason: str, until: datetime | None = None, by: object = "s
     return True
 
 
-def resume(name: str, by: object = "somebody") -> None:
+def resume(name: str, by: object = "a program") -> None:
     """Open it again. Jobs that met its faults may start at once: a person has fixed the cause.
 
     The count of faults is kept: one call must succeed before many start.

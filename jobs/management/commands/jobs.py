@@ -22,14 +22,14 @@ class Command(BaseCommand):
         for name, help in (
             (
                 "status",
-                "what needs a person (exit code 1 if anything does), and how many are where",
+                "what needs a person (exit code 1 if anything does), and how many jobs there are",
             ),
             ("list", "the newest jobs"),
             ("show", "one job with its attempts and calls"),
             ("requeue", "give failed and canceled jobs a new start"),
-            ("cancel", "cancel what waits or runs"),
-            ("pause", "let no call of a provider start"),
-            ("resume", "open a provider again"),
+            ("cancel", "cancel jobs that wait or run"),
+            ("pause", "start no more calls of a provider"),
+            ("resume", "let calls of a provider start again"),
         ):
             command = does.add_parser(name, help=help, description=help.capitalize() + ".")
             command.add_argument("--json", action="store_true", help="for scripts")
@@ -60,14 +60,14 @@ def person(name: str | None, *, dry_run: bool) -> object:
 
 def select(parser: ArgumentParser) -> None:
     parser.add_argument("--kind", metavar="app.Model", help="only this kind of job")
-    parser.add_argument("--status", help="only those in this state")
+    parser.add_argument("--status", help="only jobs in this status")
     parser.add_argument("--error-kind", help="only failures of this kind")
 
 
 def several(parser: ArgumentParser) -> None:
     parser.add_argument("ids", nargs="*", metavar="ID", help="these jobs")
     select(parser)
-    parser.add_argument("--all", action="store_true", help="all there are")
+    parser.add_argument("--all", action="store_true", help="all of them")
     parser.add_argument(
         "--dry-run", action="store_true", help="show what would change, without changing it"
     )
@@ -81,7 +81,7 @@ def requeue(parser: ArgumentParser) -> None:
 
 def listed(parser: ArgumentParser) -> None:
     select(parser)
-    parser.add_argument("--limit", type=int, default=20, help="most lines (20)")
+    parser.add_argument("--limit", type=int, default=20, help="at most this many lines (20)")
 
 
 def shown(parser: ArgumentParser) -> None:
@@ -91,7 +91,7 @@ def shown(parser: ArgumentParser) -> None:
 def paused(parser: ArgumentParser) -> None:
     resumed(parser)
     parser.add_argument("--reason", default="", help="why")
-    parser.add_argument("--minutes", type=float, help="for so long (until resumed)")
+    parser.add_argument("--minutes", type=float, help="how long; without it, until resumed")
 
 
 def resumed(parser: ArgumentParser) -> None:

@@ -154,7 +154,7 @@ def declined(faults: Faults, answer: Declined) -> Exception:
     if status == 400 and any(text(d, "reason").startswith("API_KEY_") for d in details(answer)):
         return faults.wrong_key(status, said)
     if status == 400 and answer.error.get("status") == "FAILED_PRECONDITION":
-        what = f"may not be used by us ({status}); check the account's country, plan and billing"
+        what = f"refuses this account ({status}); check the account's country, plan and billing"
         return faults.operators(what, said)
     if status == 400 and "response modalities" in said.lower():
         return faults.wrong_model(status, said)
