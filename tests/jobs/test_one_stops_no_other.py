@@ -1,7 +1,7 @@
 """Trouble with one job, one row or one table stops no other job."""
 
 import threading
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 
 import pytest
@@ -74,7 +74,7 @@ def status_of(name):
 def test_a_locked_row_keeps_only_its_own_job_from_starting():
     make_potters("a", "locked", "c")
 
-    with running(Loop([Potter], Options())), elsewhere(lambda: lock_shelf("locked")):
+    with elsewhere(lambda: lock_shelf("locked")), running(Loop([Potter], Options())):
         wait_until(lambda: status_of("a") == status_of("c") == Status.SUCCEEDED)
         assert status_of("locked") == Status.QUEUED
 
@@ -99,11 +99,13 @@ def test_a_locked_row_keeps_only_its_own_job_from_being_settled(worker):
 def test_a_job_whose_row_was_locked_is_done_when_it_is_free():
     make_potters("locked")
 
-    with running(Loop([Potter], Options(poll=0.1))):
-        with elsewhere(lambda: lock_shelf("locked")):
+    with ExitStack() as lock:
+        lock.enter_context(elsewhere(lambda: lock_shelf("locked")))
+        with running(Loop([Potter], Options(poll=0.1))):
             wait_until(lambda: Potter.objects.filter(run_after__gt=Now()).exists())
-        make_due(Potter.objects.get())
-        wait_until(lambda: status_of("locked") == Status.SUCCEEDED)
+            lock.close()
+            make_due(Potter.objects.get())
+            wait_until(lambda: status_of("locked") == Status.SUCCEEDED)
 
     assert Attempt.objects.get().outcome == "succeeded"
 
