@@ -1,5 +1,6 @@
 import fcntl
 import os
+import pickle
 import sys
 
 import hypothesis
@@ -9,6 +10,7 @@ from django.core.files.storage import storages
 from django.db import connection
 from django.utils import translation
 
+from guides import images, painter
 from tests.jobs.console import log_in
 
 hypothesis.settings.register_profile("long", max_examples=500)
@@ -48,12 +50,31 @@ def pytest_collection_modifyitems(config, items):
     items[:] = [item for item in items if item not in postgres]
 
 
+def remembered(act, answers):
+    """An act that always gives the same answer for the same question, asked once per run."""
+
+    def ask(*question):
+        key = act.__name__, pickle.dumps(question)
+        if key not in answers:
+            answers[key] = act(*question)
+        return answers[key]
+
+    return ask
+
+
+@pytest.fixture(scope="session")
+def coarse_pictures():
+    return {}
+
+
 @pytest.fixture
-def coarse(monkeypatch):
-    """Paint without smooth edges, in a quarter of the time: for tests of anything else."""
+def coarse(monkeypatch, coarse_pictures):
+    """Paint without smooth edges, and each picture once per run: for tests of anything else."""
     for name, module in list(sys.modules.items()):
         if name.startswith("guides.painter") and hasattr(module, "FINE"):
             monkeypatch.setattr(module, "FINE", 1)
+    monkeypatch.setattr(painter, "paint", remembered(painter.paint, coarse_pictures))
+    monkeypatch.setattr(images, "decode", remembered(images.decode, coarse_pictures))
 
 
 @pytest.fixture

@@ -234,7 +234,7 @@ def read_until_ready(dev, port):
 
 def wait_for_picture(port):
     while True:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/guides/alps-by-train/") as page:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/guides/kyoto-in-two-days/") as page:
             if found := re.search(r"/pictures/[0-9a-f]{64}/\d+\.webp", page.read().decode()):
                 return found[0]
         time.sleep(0.2)

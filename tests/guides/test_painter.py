@@ -59,6 +59,7 @@ def test_the_same_spot_looks_the_same_in_every_process():
     assert {painted_elsewhere("金閣寺", "京都市", seed) for seed in ("0", "4711")} == {here}
 
 
+@pytest.mark.usefixtures("coarse")
 def test_painting_others_in_between_changes_nothing():
     before = paint("富士山")
     random.seed(1)
@@ -67,15 +68,18 @@ def test_painting_others_in_between_changes_nothing():
     assert paint("富士山") == before
 
 
+@pytest.mark.usefixtures("coarse")
 def test_different_spots_look_different():
     assert len({paint(name, place=place) for name, place in SPOTS}) == len(SPOTS)
 
 
+@pytest.mark.usefixtures("coarse")
 @pytest.mark.parametrize("changed", [{"description": "x"}, {"tags": ["x"]}, {"place": "x"}])
 def test_every_word_about_a_spot_counts(changed):
     assert paint("Somewhere", **changed) != paint("Somewhere")
 
 
+@pytest.mark.usefixtures("coarse")
 def test_a_style_chooses_the_hour():
     assert paint("Somewhere", style="night") != paint("Somewhere", style="dawn")
 

@@ -15,7 +15,8 @@ import pytest
 from django.db import connection, connections
 
 from config.embedded.server import NAME, PORT, USER, Server
-from tests.jobs.processes import ROOT, environment, wait_until
+from tests.jobs.forked import ROOT
+from tests.jobs.processes import environment, wait_until
 
 
 @pytest.fixture

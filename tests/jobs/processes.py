@@ -4,12 +4,9 @@ import os
 import random
 import signal
 import sqlite3
-import subprocess
-import sys
 import time
 from collections import Counter, defaultdict
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from django.db import DatabaseError, connection
@@ -17,14 +14,13 @@ from django.db.models.functions import Now
 
 from jobs import queue
 from jobs.models import Attempt, Status, Worker
+from tests.jobs import forked
 from tests.testapp.models import Chore, Effect
 
-ROOT = Path(__file__).parents[2]
 PATIENCE = 90  # seconds; it only keeps a broken test from hanging
 LEASE = 60  # so long that no lease ends during a test, even on a slow machine
 SHORT = 2  # the shortest lease allowed
 BEATS = 12  # a living worker rescues an expired job within this many beats
-RUN_COMMAND = "\nimport sys, django.core.management as m; m.execute_from_command_line(sys.argv)"
 
 
 def prelude(code):
@@ -47,19 +43,17 @@ class WorkerProcess:
     def __init__(self, log, *options, before="", url="", lease=LEASE, slots=4, gate=False):
         self.log_file = log
         self.gate = log.with_suffix(".gate")
-        script = ["-c", before + RUN_COMMAND] if before else ["manage.py"]
         defaults = ["--poll=0.2", f"--lease={lease}", f"--max-concurrent={slots}"]
-        with log.open("wb") as stderr:
-            self.process = subprocess.Popen(
-                [sys.executable, *script, "runworker", *defaults, *options],
-                cwd=ROOT,
-                env=os.environ
-                | environment()
-                | ({"DATABASE_URL": url} if url else {})
-                | ({"GATE": str(self.gate)} if gate else {}),
-                stdin=subprocess.DEVNULL,
-                stderr=stderr,
-            )
+        log.touch()
+        self.process = forked.start(
+            ["runworker", *defaults, *options],
+            environment=os.environ
+            | environment()
+            | ({"DATABASE_URL": url} if url else {})
+            | ({"GATE": str(self.gate)} if gate else {}),
+            stderr=log,
+            before=before,
+        )
 
     def open_gate(self):
         self.gate.touch()
@@ -69,7 +63,7 @@ class WorkerProcess:
 
     def kill(self):
         self.process.kill()
-        self.process.wait()
+        self.process.join()
 
     def expire(self, model=Chore):
         """End its leases, as if the dead or frozen worker had been silent for a whole lease."""
@@ -83,21 +77,26 @@ class WorkerProcess:
 
     def pause(self):
         """Freeze the worker, but on SQLite not while it holds the lock of the whole database."""
-        self.process.send_signal(signal.SIGSTOP)
+        self.signal(signal.SIGSTOP)
         while not is_writable():
             self.resume()
             time.sleep(0.01)
-            self.process.send_signal(signal.SIGSTOP)
+            self.signal(signal.SIGSTOP)
 
     def resume(self):
-        self.process.send_signal(signal.SIGCONT)
+        self.signal(signal.SIGCONT)
+
+    def signal(self, number):
+        os.kill(self.process.pid, number)
 
     def exit_code(self):
-        return self.process.wait(PATIENCE)
+        self.process.join(PATIENCE)
+        assert self.has_ended, f"still running after {PATIENCE} s"
+        return self.process.exitcode
 
     @property
     def has_ended(self):
-        return self.process.poll() is not None
+        return self.process.exitcode is not None
 
     @property
     def log(self):

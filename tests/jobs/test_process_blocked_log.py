@@ -6,8 +6,8 @@ import sys
 import pytest
 
 from tests.jobs import processes
+from tests.jobs.forked import ROOT
 from tests.jobs.processes import (
-    ROOT,
     SHORT,
     all_ended,
     assert_each_done_once,
