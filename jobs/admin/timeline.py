@@ -51,20 +51,21 @@ def running(job: Job, calls: Sequence[Call], now: datetime) -> Running | None:
         shown.moment(job.locked_at),
         job.locked_by or "",
         shown.short(now - job.locked_at),
-        current_step(job, calls),
+        current_step(job, calls, now),
         job.lease_expires_at < now,
     )
 
 
-def current_step(job: Job, calls: Sequence[Call]) -> str:
+def current_step(job: Job, calls: Sequence[Call], now: datetime) -> str:
     """What its call implies or what the job has reported; empty if neither tells."""
-    states = {call.state for call in calls if call.epoch == job.epoch}
-    if State.INTENT in states:
+    ours = [call for call in calls if call.epoch == job.epoch]
+    if any(call.state == State.INTENT and call.deadline > now for call in ours):
         return label(CALLING, type(job))
     told = job.progress if isinstance(job.progress, dict) else {}
     if step := told.get("step"):
         return label(str(step), type(job))
-    return gettext("works on the answer") if State.STORED in states else ""
+    is_answered = any(call.state == State.STORED for call in ours)
+    return gettext("works on the answer") if is_answered else ""
 
 
 # Its last error

@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 from django.urls import reverse
 
 from jobs.errors import Cancel, OperatorsFault, PermanentError, Snooze
-from jobs.models import Attempt, Outcome
+from jobs.models import Attempt, Call, Outcome, State
 from tests.jobs.conftest import make_due
 from tests.jobs.console import new_call, new_worker, page_of, press
 from tests.testapp.models import Chore
@@ -45,6 +45,16 @@ def test_the_step_that_a_job_reports_is_shown_until_the_next_claim(admin_client,
 
     assert Chore.objects.get().progress is None
     assert "step:" not in page_of(admin_client, chore)
+
+
+def test_the_step_after_a_call_is_not_the_call(admin_client, worker, chore):
+    new_call(worker.claim_one())
+    Call.objects.update(deadline=Now() - timedelta(seconds=1))
+    assert "step:" not in page_of(admin_client, chore)  # its answer may be being stored
+
+    Call.objects.update(state=State.STORED)
+
+    assert "step: works on the answer" in page_of(admin_client, chore)
 
 
 def test_a_job_of_a_dead_worker_does_not_run(admin_client, worker, chore):
