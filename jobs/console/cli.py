@@ -205,9 +205,9 @@ def _selected(
 ) -> list[QuerySet[Any]]:
     """The selected jobs of each kind. Without any selection it raises: that must not mean all."""
     if not (ids or kind or status or error_kind or all):
-        raise misused("Name jobs, or say which: --kind, --status, --error-kind or --all.")
+        raise misused("Name jobs by id, or choose them by --kind, --status, --error-kind or --all.")
     if status and status not in Status.values:
-        raise misused(f"--status {status}: known are {', '.join(Status.values)}.")
+        raise misused(f"--status {status}: it must be one of {', '.join(Status.values)}.")
     chosen: list[QuerySet[Any]] = [model.objects.all() for model in _models(kind)]
     if ids:
         wanted = [_uuid(id) for id in ids]
@@ -222,7 +222,7 @@ def _selected(
 def _models(kind: str | None) -> list[type[Job]]:
     known = {model._meta.label: model for model in job_models()}
     if kind and kind not in known:
-        raise misused(f"--kind {kind}: known are {', '.join(known)}.")
+        raise misused(f"--kind {kind}: it must be one of {', '.join(known)}.")
     return [known[kind]] if kind else list(known.values())
 
 
@@ -245,7 +245,7 @@ def _uuid(text: str) -> UUID:
     try:
         return UUID(text)
     except ValueError:
-        raise misused(f"{text} is no job's id.") from None
+        raise misused(f"{text} is not the id of a job.") from None
 
 
 def misused(text: str) -> CommandError:
