@@ -175,6 +175,7 @@ LANGUAGES = [("en", _("English")), ("ja", _("Japanese"))]
 TIME_ZONE = env.str("TIME_ZONE", "UTC")
 LOCALE_PATHS = [BASE_DIR / "locale"]
 USE_TZ = True
+FORMAT_MODULE_PATH = "config.formats"
 
 
 # Static files

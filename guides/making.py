@@ -17,6 +17,7 @@ from guides.forms import NewGuideForm
 from guides.models import SpotImageJob
 from guides.models.guide import new_plan_id
 from jobs import queue
+from jobs.paid import money
 
 MADE = "made"  # the cookie that tells making.js which draft is saved
 
@@ -62,13 +63,7 @@ def what_it_costs() -> dict[str, Any]:
     price = services.price_of(1)
     return {
         "price": price,
-        "shown_price": shown(price),
+        "shown_price": money.shown(price),
         "costs_nothing": not price and SpotImageJob.provider_is_free(),
         "currency": settings.CURRENCY,
     }
-
-
-def shown(price: Any) -> str:
-    """At least two decimals: 0.04 -> 0.04, 0.004 -> 0.004."""
-    whole, _, decimals = f"{price:.4f}".partition(".")
-    return f"{whole}.{decimals.rstrip('0').ljust(2, '0')}"

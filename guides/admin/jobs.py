@@ -20,6 +20,7 @@ from guides.models import SpotDetail, SpotImageJob
 from jobs.admin import JobAdmin
 from jobs.console import audit
 from jobs.models import ENDED
+from jobs.paid import limits
 
 
 @admin.register(SpotImageJob)
@@ -70,13 +71,15 @@ class SpotImageJobAdmin(JobAdmin):
         """Show the cost first; a POST then asks for the picture."""
         job = self.object_or_refuse(request, object_id, "change")
         if request.method != "POST":
+            provider = limits.find(SpotImageJob.provider_name())
             context = {
                 **self.admin_site.each_context(request),
                 "title": _("New picture"),
                 "opts": self.opts,
                 "job": job,
-                "price": services.price_of(1),
-                "provider": SpotImageJob.provider_name(),
+                "price": provider.price,
+                "provider": provider.name,
+                "left_today": provider.left_today,
                 "costs_nothing": SpotImageJob.provider_is_free(),
                 "can_ask": job.status in ENDED,
                 "back": self.page_of(job),

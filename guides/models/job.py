@@ -54,6 +54,10 @@ class SpotImageJob(Job):
         "check": _("check"),
         "store": _("store"),
     }
+    causes = {
+        "Unpaintable": _("the painter can't paint it"),
+        "BadPicture": _("unusable picture"),
+    }
 
     class Meta(Job.Meta):
         db_table = "spot_image_jobs"

@@ -13,6 +13,7 @@ from unfold.decorators import display
 from jobs.admin import timeline
 from jobs.admin.base import ByJobAdmin, Rows
 from jobs.admin.filters import OutcomeFilter, refuse_nul
+from jobs.console import shown
 from jobs.models import Attempt, Outcome, job_models
 
 
@@ -28,7 +29,7 @@ def job_link(kind: str, id: UUID) -> str:
 
 @admin.register(Attempt)
 class AttemptAdmin(ByJobAdmin):
-    list_display = ["started_at", "job", "kind", "result", "worker", "duration", "ended_at"]
+    list_display = ["started", "job", "kind", "result", "worker", "duration", "ended"]
     list_filter = [OutcomeFilter]
 
     def get_queryset(self, request: HttpRequest) -> Rows:
@@ -55,4 +56,12 @@ class AttemptAdmin(ByJobAdmin):
 
     @admin.display(description=_("duration"))
     def duration(self, attempt: Attempt) -> str:
-        return timeline.seconds(attempt.started_at, attempt.ended_at)
+        return shown.seconds(attempt.started_at, attempt.ended_at)
+
+    @admin.display(description=_("started"))
+    def started(self, attempt: Attempt) -> str:
+        return shown.moment(attempt.started_at)
+
+    @admin.display(description=_("ended"))
+    def ended(self, attempt: Attempt) -> str:
+        return shown.moment(attempt.ended_at)

@@ -1,23 +1,25 @@
 """Paid calls: their provider, their result and their cost."""
 
 import time
-from typing import cast
+from typing import Any, cast
 
 from django.contrib import admin, messages
 from django.db import transaction
 from django.http import HttpRequest
+from django.utils.html import format_html
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
 from jobs import queue
-from jobs.admin import timeline
 from jobs.admin.attempts import job_link
 from jobs.admin.base import ByJobAdmin, Rows
 from jobs.admin.filters import CallProviderFilter, DayFilter, SeenFilter
-from jobs.console import actions, audit, counting
+from jobs.console import actions, audit, counting, shown
+from jobs.db import clock
 from jobs.models import Call, State
 from jobs.models.call import CallQuerySet
+from jobs.paid import money
 
 COLOURS = {
     State.INTENT.value: "info",
@@ -30,11 +32,18 @@ COLOURS = {
 @admin.register(Call)
 class CallAdmin(ByJobAdmin):
     list_display = [
-        *("started_at", "provider", "known", "cost", "duration", "job", "worker", "seen"),
+        *("started", "provider", "known", "price", "duration", "job", "worker", "looked_into"),
     ]
     list_filter = [SeenFilter, CallProviderFilter, "state", ("started_at", DayFilter)]
     ordering = ["-started_at"]
     actions = ["mark_seen"]
+
+    def adorn(self, rows: list[Any]) -> None:
+        free = money.free_providers()
+        now = clock.now()
+        for call in rows:
+            call.now = now
+            call.needs_a_person = call.is_unknown(now) and call.provider not in free
 
     @display(description=_("state"), label=COLOURS)  # type: ignore[untyped-decorator]
     def known(self, call: Call) -> tuple[str, str]:
@@ -45,8 +54,25 @@ class CallAdmin(ByJobAdmin):
         return job_link(call.kind, call.job_id)
 
     @admin.display(description=_("duration"))
-    def duration(self, call: Call) -> str:
-        return timeline.seconds(call.started_at, call.finished_at)
+    def duration(self, call: Any) -> str:
+        return shown.of_call(call, call.now)
+
+    @admin.display(description=_("started"))
+    def started(self, call: Call) -> str:
+        return shown.moment(call.started_at)
+
+    @admin.display(description=_("cost"))
+    def price(self, call: Call) -> str:
+        return money.shown(call.cost)
+
+    @admin.display(description=_("looked into"))
+    def looked_into(self, call: Any) -> str:
+        """Empty unless it may have been paid for: no other call needs a person."""
+        if not call.needs_a_person:
+            return ""
+        if call.seen:
+            return gettext("yes")
+        return format_html('<span class="tc-label tc-is-warning">{}</span>', gettext("not yet"))
 
     @admin.action(description=_("Mark as looked into"), permissions=["act"])
     def mark_seen(self, request: HttpRequest, queryset: Rows) -> None:

@@ -7,13 +7,14 @@ from django.utils.translation import gettext as _
 
 from jobs.admin.base import link_to
 from jobs.admin.filters import NO_KIND
-from jobs.console import figures
+from jobs.console import causes, figures
 from jobs.models import Job, Status
 
 
 @dataclass(frozen=True)
 class FailureLine:
-    kind: str
+    kind: str  # as `manage.py jobs --error-kind` takes it
+    cause: str  # the same in words
     number: Any
     example: str
     link: str
@@ -29,4 +30,6 @@ def _line(model: type[Job], found: figures.Failures) -> FailureLine:
     else:
         kind = found.kind or NO_KIND
         query = {"error_kind": kind}
-    return FailureLine(kind, found.number, found.example, link_to(model, query))
+    cause = causes.words(found.kind, model) or kind
+    example = causes.beginning(found.example)
+    return FailureLine(kind, cause, found.number, example, link_to(model, query))

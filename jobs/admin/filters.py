@@ -13,9 +13,10 @@ from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import RangeDateFilter
 from unfold.utils import parse_date_str
 
-from jobs.console import figures
+from jobs.console import causes, figures
 from jobs.console.counting import MANY
 from jobs.models import Call, Outcome, Provider, Status, Worker, job_models
+from jobs.paid import money
 
 Choices = list[tuple[str, Any]]
 
@@ -40,8 +41,9 @@ class ErrorKindFilter(admin.SimpleListFilter):
     parameter_name = "error_kind"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
-        kinds = figures.error_kinds(model_admin.model)
-        return [*((kind, kind) for kind in kinds), (NO_KIND, _("without a kind"))]
+        model = model_admin.model
+        kinds = [(kind, causes.words(kind, model)) for kind in figures.error_kinds(model)]
+        return [*kinds, (NO_KIND, _("without a kind"))]
 
     def queryset(self, request: HttpRequest, jobs: QuerySet[Any]) -> QuerySet[Any]:
         if self.value() is None:
@@ -143,7 +145,8 @@ class SeenFilter(admin.SimpleListFilter):
     def queryset(self, request: HttpRequest, rows: Any) -> Any:
         if self.value() not in ("no", "yes"):
             return rows
-        return rows.unknown().filter(seen=self.value() == "yes")
+        paid = rows.unknown().exclude(provider__in=money.free_providers())
+        return paid.filter(seen=self.value() == "yes")
 
 
 class CallProviderFilter(ProviderFilter):

@@ -7,7 +7,6 @@ from django.db.models import OuterRef, Q, Subquery
 from django.db.models.functions import Now
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
-from django.utils.timesince import timesince
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
@@ -23,9 +22,10 @@ from jobs.admin.filters import (
     WorkerFilter,
     refuse_nul,
 )
-from jobs.console import audit
+from jobs.console import audit, causes, counting, shown
 from jobs.console.counting import MANY
-from jobs.models import Attempt, Call, Job, Status
+from jobs.db import clock
+from jobs.models import Attempt, Call, Job, Status, Worker
 from jobs.paid import limits, waiting
 
 # Each label is a colour and a word, for people who can't see the colour.
@@ -34,6 +34,7 @@ COLOURS = {
     Status.PROCESSING.value: "warning",
     Status.SUCCEEDED.value: "success",
     Status.FAILED.value: "danger",
+    Status.CANCELED.value: "plain",
 }
 
 
@@ -125,7 +126,7 @@ class JobAdmin(ActingAdmin):
     def state(self, job: Job) -> tuple[str, str]:
         return job.status, str(Status(job.status).label)
 
-    @admin.display(description=_("attempts"))
+    @admin.display(description=_("failed attempts"))
     def tries(self, job: Job) -> str:
         return f"{job.attempts} / {job.max_attempts}"
 
@@ -133,7 +134,7 @@ class JobAdmin(ActingAdmin):
     def situation(self, job: Any) -> str:
         if job.wait:
             return str(job.wait.text)
-        return (job.error_kind or "") if job.status == Status.FAILED else ""
+        return causes.reason(job) if job.status == Status.FAILED else ""
 
     @admin.display(description=_("worker"))
     def held_by(self, job: Job) -> str:
@@ -141,26 +142,35 @@ class JobAdmin(ActingAdmin):
 
     @admin.display(description=_("age"))
     def age(self, job: Any) -> str:
-        return timesince(job.created_at, job.now, depth=1)
+        return shown.short(job.now - job.created_at)
 
     @admin.display(description=_("duration"))
     def duration(self, job: Any) -> str:
         started_at, ended_at = job.last_run
         if job.status == Status.PROCESSING:
             started_at, ended_at = job.locked_at, job.now
-        return timeline.seconds(started_at, ended_at)
+        return shown.seconds(started_at, ended_at)
 
     # The page of one job
 
     def describe(self, request: HttpRequest, job: Job) -> dict[str, Any]:
         """Everything that a job's page shows."""
         name = self.model.provider_name()
+        attempts = timeline.newest(job)
+        calls = list(Call.objects.filter(job_id=job.pk).order_by("-started_at")[: timeline.MOST])
+        now = clock.now()
+        for call in calls:
+            call.duration = shown.of_call(call, now)  # type: ignore[attr-defined]
         return {
             "job": job,
+            "running": timeline.running(job, calls, now),
+            "trouble": timeline.trouble(job, attempts),
+            "runs": counting.count(Attempt.objects.filter(job_id=job.pk)) + bool(job.locked_at),
             "wait": waiting.waits_for(job, limits.find(name) if name else None),
-            "attempts": timeline.attempts(job),
+            "no_worker": not Worker.objects.working().exists(),
+            "attempts": timeline.attempts(job, attempts),
             "attempts_link": link_to(Attempt, {"q": str(job.pk)}),
-            "calls": Call.objects.filter(job_id=job.pk).order_by("-started_at")[: timeline.MOST],
+            "calls": calls,
             "calls_link": link_to(Call, {"q": str(job.pk)}),
             "most": timeline.MOST,
             "log": audit.about(job)[:20],

@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib import admin, messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -15,12 +16,13 @@ from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
 from jobs.admin.base import ReadOnlyAdmin, Rows
-from jobs.console import audit, figures
+from jobs.console import audit, figures, providers
 from jobs.models import Provider
-from jobs.paid import limits
+from jobs.paid import limits, money
 
 LIMITS = ("requests_per_minute", "burst", "max_running", "timeout")
 MONEY = ("price", "daily_budget")
+COLOURS = {colour: colour for colour in ("success", "info", "warning", "danger", "plain")}
 
 
 class PauseForm(forms.Form):
@@ -39,15 +41,15 @@ class PauseForm(forms.Form):
 @admin.register(Provider)
 class ProviderAdmin(ReadOnlyAdmin):
     list_display = ["name", "state", "rate", "running", "faults", "spent_today", "left_today"]
-    fieldsets = [
-        (_("limits"), {"fields": LIMITS}),
-        (_("money"), {"fields": MONEY}),
-    ]
     search_fields = ["name__exact"]
     change_form_template = "admin/jobs/provider.html"
 
     def get_queryset(self, request: HttpRequest) -> Rows:
         return Provider.objects.with_now()
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        title = gettext("money, in %s") % settings.CURRENCY
+        return [(_("limits"), {"fields": LIMITS}), (title, {"fields": MONEY})]
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return self.may(request, "change")
@@ -83,7 +85,7 @@ class ProviderAdmin(ReadOnlyAdmin):
             self.message_user(request, text % obj, messages.WARNING)
 
     def adorn(self, rows: list[Any]) -> None:
-        found = {each.provider.name: each for each in figures.providers(figures.by_status())}
+        found = {each.provider.name: each for each in providers.look(figures.by_status())}
         for row in rows:
             row.figures = found.get(row.name)
 
@@ -97,10 +99,10 @@ class ProviderAdmin(ReadOnlyAdmin):
 
     # What the list shows
 
-    @display(description=_("state"), label={"open": "success", "closed": "danger"})  # type: ignore[untyped-decorator]
+    @display(description=_("state"), label=COLOURS)  # type: ignore[untyped-decorator]
     def state(self, provider: Any) -> tuple[str, str]:
-        wait = provider.figures and provider.figures.wait
-        return ("closed", wait.text) if wait else ("open", gettext("open"))
+        found = provider.figures
+        return (found.colour, found.state) if found else ("plain", "")
 
     @admin.display(description=_("calls in the last minute"))
     def rate(self, provider: Any) -> str:
@@ -115,12 +117,12 @@ class ProviderAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("spent today"))
     def spent_today(self, provider: Provider) -> str:
-        return f"{provider.spent_today:.2f}"
+        return money.shown(provider.spent_today)
 
     @admin.display(description=_("left today"))
     def left_today(self, provider: Provider) -> str:
         left = provider.left_today
-        return "∞" if left is None else f"{left:.2f}"
+        return gettext("no limit") if left is None else money.shown(left)
 
     # Pause and resume
 

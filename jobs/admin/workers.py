@@ -4,46 +4,59 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.http import HttpRequest
+from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import gettext_noop
 from unfold.decorators import display
 
-from jobs.admin import timeline
 from jobs.admin.base import ReadOnlyAdmin, Rows
-from jobs.console import audit
+from jobs.console import audit, figures, shown
 from jobs.models import Worker
 
-COLOURS = {"alive": "success", "stopping": "warning", "silent": "danger"}
-LABELS = {"alive": _("alive"), "stopping": _("stopping"), "silent": _("silent")}
+COLOURS = {"alive": "success", "stopping": "info", "late": "warning", "silent": "danger"}
+LABELS = {
+    "alive": _("alive"),
+    "stopping": _("stopping"),
+    "late": _("beats missing"),
+    "silent": _("silent"),
+}
 
 
 def condition(worker: Any) -> str:
-    """The worker's state: alive, stopping or silent."""
+    """The worker's state: alive, stopping, late (it missed two beats) or silent."""
     if not worker.is_alive:
         return "silent"
+    if worker.is_late:
+        return "late"
     return "stopping" if worker.draining or worker.asked_to_stop else "alive"
 
 
 @admin.register(Worker)
 class WorkerAdmin(ReadOnlyAdmin):
-    list_display = ["name", "state", "busy", "beat", "started_at", "version"]
+    list_display = ["name", "state", "busy", "beat", "started", "version"]
     ordering = ["-started_at"]
     actions = ["drain"]
 
     def get_queryset(self, request: HttpRequest) -> Rows:
         return Worker.objects.with_now()
 
+    def adorn(self, rows: list[Any]) -> None:
+        figures.count_held(rows)
+
     @display(description=_("state"), label=COLOURS)  # type: ignore[untyped-decorator]
     def state(self, worker: Worker) -> tuple[str, str]:
         return condition(worker), str(LABELS[condition(worker)])
 
-    @admin.display(description=_("running"))
+    @admin.display(description=_("jobs held / slots"))
     def busy(self, worker: Worker) -> str:
-        return f"{worker.running} / {worker.slots}"
+        return f"{worker.held} / {worker.slots}"
 
     @admin.display(description=_("last beat"))
     def beat(self, worker: Any) -> str:
-        return timeline.short(worker.now - worker.last_beat_at)
+        return gettext("%s ago") % shown.short(worker.now - worker.last_beat_at)
+
+    @admin.display(description=_("started"))
+    def started(self, worker: Worker) -> str:
+        return shown.moment(worker.started_at)
 
     @admin.action(description=_("Ask to finish its jobs and stop"), permissions=["act"])
     def drain(self, request: HttpRequest, queryset: Rows) -> None:

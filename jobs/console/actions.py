@@ -139,6 +139,7 @@ class Preview:
     before: datetime  # by the database's clock; jobs that qualify later were not shown
     provider: str | None = None  # None: no paid call is made
     price: Decimal | None = None  # of one call
+    left_today: Decimal | None = None  # of the provider's budget; None: no limit
 
     @property
     def changed(self) -> Number:
@@ -166,6 +167,12 @@ class Preview:
         return None if self.price is None else self.price * min(self.changed, MANY)
 
     @property
+    def is_beyond_budget(self) -> bool:
+        """Whether it costs more than is left today: the rest of the jobs waits for another day."""
+        cost, left = self.cost, self.left_today
+        return cost is not None and left is not None and cost > left
+
+    @property
     def is_free(self) -> bool:
         """Whether its provider costs nothing. A price of 0 is no proof: it may not be set yet."""
         return limits.is_free(self.provider)
@@ -176,8 +183,11 @@ def preview(action: Action, jobs: Jobs) -> Preview:
     before = clock.now()  # before counting: the action must not take a job that was not shown
     numbers = counting.counts({status: jobs.filter(status=status) for status in Status})
     provider = jobs.model.provider_name() if action.pays else None
-    price = limits.find(provider).price if provider else None
-    return Preview(action, numbers, before, provider, price)
+    if provider is None:
+        return Preview(action, numbers, before)
+    row = limits.find(provider)
+    left = None if row.left_today is None else max(row.left_today, Decimal(0))
+    return Preview(action, numbers, before, provider, row.price, left)
 
 
 # Carry out

@@ -1,21 +1,22 @@
 """The answers of `manage.py jobs`, as lines for people and as data for scripts."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.core.management.base import CommandError
 from django.db import transaction
 from django.db.models import QuerySet
 
-from jobs.console import actions, audit, counting, needs
+from jobs.console import actions, audit, counting, needs, story
 from jobs.console.counting import MANY, Number
 from jobs.db import clock
-from jobs.models import Attempt, Call, Job, Provider, Status, job_models
-from jobs.paid import limits, waiting
+from jobs.models import Job, Provider, Status, job_models
+from jobs.paid import limits, money
 
 LONGEST_PAUSE = 366 * 24 * 60  # minutes
 
@@ -43,12 +44,14 @@ def status(**_: Any) -> Answer:
         + ", ".join(f"{number} {status.value}" for status, number in numbers.items())
         for model, numbers in situation.statuses.items()
     ]
-    alive = situation.fleet.alive
-    lines += [f"workers alive: {alive}", *(f"! {need.text}" for need in found)]
+    alive, late = situation.fleet.alive, situation.fleet.late
+    missed = f", {late} of them missed two beats" if late else ""
+    lines += [f"workers alive: {alive}{missed}", *(f"! {need.text}" for need in found)]
     data = {
         "needs": [{"kind": need.kind, "text": need.text} for need in found],
         "jobs": counts,  # counted up to 10,001
         "workers": int(alive),
+        "workers_late": int(late),
         "oldest_due": {model._meta.label: when for model, when in situation.oldest.items()},
     }
     return Answer(data, lines, is_well=not found)
@@ -84,46 +87,8 @@ def _short(job: Job) -> dict[str, Any]:
 def show(*, id: str, **_: Any) -> Answer:
     """One job, its history and what it waits for."""
     job = _find(id)
-    name = job.provider_name()
-    wait = waiting.waits_for(job, limits.find(name) if name else None)
-    attempts = Attempt.objects.filter(job_id=job.id).order_by("epoch")[:100]
-    calls = Call.objects.filter(job_id=job.id).order_by("started_at")[:100]
-    data = {
-        **_short(job),
-        "waits_for": wait.text if wait else None,
-        "held_by": job.locked_by,
-        "last_error": job.last_error,
-        "history": [
-            {
-                "epoch": each.epoch,
-                "outcome": each.outcome,
-                "worker": each.worker,
-                "started_at": each.started_at,
-                "ended_at": each.ended_at,
-                "error": each.error,
-                "milliseconds": each.steps or {},
-            }
-            for each in attempts
-        ],
-        "calls": [
-            {"provider": call.provider, "state": call.state, "cost": call.cost, "error": call.error}
-            for call in calls
-        ],
-    }
-    return Answer(data, list(_described(data)))
-
-
-def _described(data: dict[str, Any]) -> Iterator[str]:
-    yield f"{data['job']} ({data['kind']} {data['id']}): {data['status']}"
-    for title in ("waits_for", "held_by", "last_error"):
-        if data[title]:
-            yield f"{title.replace('_', ' ')}: {data[title]}"
-    for each in data["history"]:
-        seconds = (each["ended_at"] - each["started_at"]).total_seconds()
-        steps = " ".join(f"{step} {ms} ms" for step, ms in each["milliseconds"].items())
-        yield f"  {each['started_at']:%Y-%m-%d %H:%M:%S} {each['outcome']} {seconds:.1f} s {steps}"
-    for call in data["calls"]:
-        yield f"  {call['provider']}: {call['state']}, cost {call['cost']} {call['error']}"
+    data = {**_short(job), **story.facts(job)}
+    return Answer(data, list(story.lines(data)))
 
 
 # Act
@@ -145,12 +110,16 @@ def _act(name: str, *, by: object, dry_run: bool, ids: list[str], **selection: A
     foreseen = left = Number(0)
     cost = Decimal(0)
     is_priced = True
+    budgets: dict[str, Decimal] = {}  # what is left today, per provider
     for jobs in _selected(ids=ids, **selection):
         preview = actions.preview(action, jobs)
         foreseen += preview.changed
         left += sum(int(number) for _, number in preview.left_alone)
         cost += preview.cost or 0
-        is_priced &= bool(preview.price) or preview.provider is None or preview.is_free
+        if preview.changed and preview.provider and not preview.is_free:
+            is_priced &= bool(preview.price)
+            if preview.left_today is not None:
+                budgets[preview.provider] = preview.left_today
         if dry_run:
             continue
         done = _carry_out_all(action, jobs, by)
@@ -168,9 +137,12 @@ def _act(name: str, *, by: object, dry_run: bool, ids: list[str], **selection: A
         "dry_run": dry_run,
         "exact": foreseen.is_exact and left.is_exact,
         "cost_about": known_cost,
+        "currency": settings.CURRENCY,
+        "left_today": {name: f"{left:.2f}" for name, left in budgets.items()},
     }
     verb = "would change" if dry_run else "changed"
-    price = f"cost about {known_cost}" if known_cost is not None else "cost not known"
+    price = "cost not known" if known_cost is None else f"cost about {money.shown(cost)}"
+    price += "".join(f", {name} has {money.shown(n)} left today" for name, n in budgets.items())
     lines = [f"{name}: {verb} {changed}, left alone {left}, {price}"]
     return Answer(data, lines, is_well=not ids or changed == len(wanted))
 
@@ -233,9 +205,9 @@ def _selected(
 ) -> list[QuerySet[Any]]:
     """The selected jobs of each kind. Without any selection it raises: that must not mean all."""
     if not (ids or kind or status or error_kind or all):
-        raise misused("Name jobs, or say which: --kind, --status, --error-kind or --all.")
+        raise misused("Name jobs by id, or choose them by --kind, --status, --error-kind or --all.")
     if status and status not in Status.values:
-        raise misused(f"--status {status}: known are {', '.join(Status.values)}.")
+        raise misused(f"--status {status}: it must be one of {', '.join(Status.values)}.")
     chosen: list[QuerySet[Any]] = [model.objects.all() for model in _models(kind)]
     if ids:
         wanted = [_uuid(id) for id in ids]
@@ -250,7 +222,7 @@ def _selected(
 def _models(kind: str | None) -> list[type[Job]]:
     known = {model._meta.label: model for model in job_models()}
     if kind and kind not in known:
-        raise misused(f"--kind {kind}: known are {', '.join(known)}.")
+        raise misused(f"--kind {kind}: it must be one of {', '.join(known)}.")
     return [known[kind]] if kind else list(known.values())
 
 
@@ -273,7 +245,7 @@ def _uuid(text: str) -> UUID:
     try:
         return UUID(text)
     except ValueError:
-        raise misused(f"{text} is no job's id.") from None
+        raise misused(f"{text} is not the id of a job.") from None
 
 
 def misused(text: str) -> CommandError:

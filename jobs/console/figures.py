@@ -1,5 +1,6 @@
 """The figures of the console. Each query reads a bounded number of rows, even of huge tables."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -11,14 +12,15 @@ from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
 from jobs.console import counting
-from jobs.console.counting import Number
+from jobs.console.counting import MANY, Number
 from jobs.db import clock
-from jobs.models import Attempt, Call, Job, Outcome, Provider, State, Status, Worker, job_models
+from jobs.models import Attempt, Call, Job, Outcome, State, Status, Worker, job_models
 from jobs.models.call import OVERDUE
-from jobs.paid import waiting
+from jobs.paid import money
 
 SAMPLE = 5_000  # how many of the newest successes are timed
 MOST_KINDS = 20
+NONE = Number(0)
 MOST_ROWS = 50  # of providers, of workers
 FAULTS = (Outcome.FAILED, Outcome.TIMED_OUT)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -227,55 +229,47 @@ def p95(values: Sequence[float]) -> float:
     return sorted(values)[max(0, -(-len(values) * 95 // 100) - 1)]
 
 
-# Providers and workers
-
-
-@dataclass(frozen=True)
-class ProviderFigures:
-    provider: Provider
-    running: int
-    last_minute: Number
-    wait: waiting.Wait | None
-
-
-def providers(statuses: dict[Model, dict[Status, Number]]) -> list[ProviderFigures]:
-    """Every provider with its running jobs and recent calls."""
-    rows = list(Provider.objects.with_now()[:MOST_ROWS])
-    recent = Call.objects.filter(started_at__gt=Now() - timedelta(minutes=1))
-    asked = counting.counts({row.name: recent.filter(provider=row.name) for row in rows})
-    for row in rows:
-        row.running = sum(
-            numbers[Status.PROCESSING]
-            for model, numbers in statuses.items()
-            if model.provider_name() == row.name
-        )
-    return [ProviderFigures(row, row.running, asked[row.name], waiting.closed(row)) for row in rows]
+# Workers and calls
 
 
 def workers() -> Sequence[Worker]:
     """The workers with the latest beats, each with the database's time, newest worker last."""
     heard = Worker.objects.with_now().order_by("-lease_expires_at", "name")[:MOST_ROWS]
-    return sorted(heard, key=lambda worker: (worker.started_at, worker.name))
+    return count_held(sorted(heard, key=lambda worker: (worker.started_at, worker.name)))
+
+
+def count_held(workers: Sequence[Worker]) -> Sequence[Worker]:
+    """Set how many jobs each of them holds now: its row tells the number of its last beat."""
+    held: Counter[str | None] = Counter()
+    for model in job_models():
+        processing = model.objects.filter(status=Status.PROCESSING)
+        held.update(processing.values_list("locked_by", flat=True)[:MANY])
+    for worker in workers:
+        worker.held = held[worker.name]
+    return workers
 
 
 @dataclass(frozen=True)
 class Fleet:
-    """How many workers are alive, and how many of them still take jobs."""
+    """How many workers are alive, still take jobs, and have missed two beats."""
 
     alive: Number
     working: Number
+    late: Number = NONE
 
 
 def fleet() -> Fleet:
     workers = Worker.objects.all()
-    return Fleet(**counting.counts({"alive": workers.alive(), "working": workers.working()}))
+    alive, working, late = workers.alive(), workers.working(), workers.late()
+    return Fleet(**counting.counts({"alive": alive, "working": working, "late": late}))
 
 
 def unknown_calls() -> Number:
     """Calls that may have been paid for and that no person has looked into yet."""
+    paid = Call.objects.exclude(provider__in=money.free_providers())
     # Two queries, each with its own small index: an OR would read the whole history.
-    overdue = Call.objects.filter(state=State.INTENT, deadline__lt=Now() - OVERDUE)
-    lost = Call.objects.filter(state=State.UNKNOWN)
+    overdue = paid.filter(state=State.INTENT, deadline__lt=Now() - OVERDUE)
+    lost = paid.filter(state=State.UNKNOWN)
     numbers = counting.counts(
         {"lost": lost.filter(seen=False), "overdue": overdue.filter(seen=False)}
     )

@@ -9,13 +9,10 @@ from django.db.models import Model
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
-from jobs.console import figures
+from jobs.console import causes, figures, providers
 from jobs.console.counting import Number
 from jobs.db import clock
 from jobs.models import Call, Job, Provider, Status, Worker
-from jobs.paid.waiting import Reason, Wait
-
-LONG_PAUSE = timedelta(minutes=10)  # a shorter pause ends before a person can react
 
 
 @dataclass(frozen=True)
@@ -34,7 +31,7 @@ class Situation:
 
     statuses: dict[type[Job], dict[Status, Number]]
     oldest: dict[type[Job], datetime | None]
-    providers: list[figures.ProviderFigures]
+    providers: list[providers.ProviderFigures]
     workers: Sequence[Worker]
     fleet: figures.Fleet
     unknown: Number
@@ -46,7 +43,7 @@ class Situation:
         return cls(
             statuses=statuses,
             oldest={model: figures.oldest_due(model) for model in statuses},
-            providers=figures.providers(statuses),
+            providers=providers.look(statuses),
             workers=figures.workers(),
             fleet=figures.fleet(),
             unknown=figures.unknown_calls(),
@@ -66,28 +63,26 @@ def needs(situation: Situation) -> list[Need]:
 
 
 def _no_worker(situation: Situation) -> Iterator[Need]:
-    if not situation.fleet.alive:
-        yield Need("no_worker", _("No worker is alive: no job runs."), Worker)
-    elif not situation.fleet.working:
-        text = _("Every worker is stopping: no new job starts.")
+    """Without work, no worker is needed: cron may start one from time to time."""
+    is_due = any(situation.oldest.values())
+    is_held = any(numbers[Status.PROCESSING] for numbers in situation.statuses.values())
+    if not situation.fleet.alive and (is_due or is_held):
+        text = _("No worker is alive, but jobs are due.")
+        if not is_due:
+            text = _("No worker is alive, but jobs are processing: they wait for another worker.")
+        yield Need("no_worker", text, Worker)
+    elif not situation.fleet.working and is_due:
+        text = _("Every worker is stopping: jobs that are due do not start.")
         yield Need("no_worker", text, Worker)
 
 
 def _closed_providers(situation: Situation) -> Iterator[Need]:
     for found in situation.providers:
-        if found.wait and _is_alarming(found.provider, found.wait):
-            text = f"{found.provider.name}: {found.wait.text}"
+        if found.wait and found.needs_a_person:
+            text = f"{found.provider.name}: {found.state}"
             if found.wait.note:
-                text += f" – {found.wait.note}"
+                text += f" – {causes.beginning(found.wait.note)}"
             yield Need("provider", text, Provider, {"q": found.provider.name})
-
-
-def _is_alarming(provider: Provider, wait: Wait) -> bool:
-    """Whether it needs a person. A short pause that the provider asked for ends by itself."""
-    if wait.reason != Reason.PAUSED:
-        return wait.reason in (Reason.PRICE, Reason.BUDGET)
-    is_long = wait.until is not None and wait.until - provider.now > LONG_PAUSE
-    return provider.paused or provider.is_probing or is_long
 
 
 def _unknown_calls(situation: Situation) -> Iterator[Need]:

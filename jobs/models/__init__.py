@@ -2,7 +2,16 @@
 
 from jobs.models.attempt import Attempt, Outcome
 from jobs.models.call import Call, State
-from jobs.models.job import ENDED, MAX_INTERRUPTIONS, Job, JobQuerySet, Status, job_models, uuid7
+from jobs.models.job import (
+    ENDED,
+    MAX_INTERRUPTIONS,
+    Job,
+    JobQuerySet,
+    Status,
+    job_models,
+    used_providers,
+    uuid7,
+)
 from jobs.models.provider import Provider
 from jobs.models.worker import Worker
 
@@ -19,5 +28,6 @@ __all__ = [
     "Status",
     "Worker",
     "job_models",
+    "used_providers",
     "uuid7",
 ]

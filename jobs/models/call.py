@@ -1,6 +1,6 @@
 """Paid calls: each intent to call, and its result."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import ClassVar
 
@@ -114,6 +114,11 @@ class Call(models.Model):
 
     def __str__(self) -> str:
         return f"{self.provider} for {self.kind} {self.job_id}, try {self.number}: {self.state}"
+
+    def is_unknown(self, now: datetime) -> bool:
+        """Whether it may or may not have been paid for; like `CallQuerySet.unknown()`."""
+        is_overdue = self.state == State.INTENT and self.deadline < now - OVERDUE
+        return self.state == State.UNKNOWN or is_overdue
 
     @property
     def seconds(self) -> float:

@@ -130,6 +130,7 @@ class Job(models.Model):
     backoff_cap: ClassVar[timedelta] = timedelta(minutes=10)
     patience: ClassVar[timedelta] = timedelta(hours=24)  # with an unavailable provider
     steps: ClassVar[Mapping[str, Any]] = {}  # names of its steps for people, in their order
+    causes: ClassVar[Mapping[str, Any]] = {}  # words for its own kinds of errors
 
     objects = JobQuerySet.as_manager()
 
@@ -246,3 +247,8 @@ class Job(models.Model):
 def job_models() -> list[type[Job]]:
     """Every installed kind of job."""
     return [model for model in apps.get_models() if issubclass(model, Job)]
+
+
+def used_providers() -> set[str]:
+    """The providers that the installed kinds of job name now."""
+    return {name for model in job_models() if (name := model.provider_name())}

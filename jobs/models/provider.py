@@ -184,6 +184,12 @@ class Provider(models.Model):
         return self.daily_budget is not None and not self.price
 
     @property
+    def lacks_budget(self) -> bool:
+        """Whether its budget covers no call on any day."""
+        budget = self.daily_budget
+        return budget is not None and (not budget or budget < self.price)
+
+    @property
     def affordable(self) -> float:
         """How many calls today's budget still covers; 0 while the price is not set."""
         left = self.left_today

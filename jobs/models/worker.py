@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import ClassVar, Self
 
 from django.db import models
-from django.db.models import Case, Q, Value, When
+from django.db.models import Case, F, Q, Value, When
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
@@ -39,6 +39,11 @@ class WorkerQuerySet(models.QuerySet["Worker"]):
             return False
         return bool(self.filter(name=worker).update(emptying_for=kind))
 
+    def late(self) -> Self:
+        """Live workers that have missed two beats: more than half of their lease has passed."""
+        facts = {"left": F("lease_expires_at") - Now(), "passed": Now() - F("last_beat_at")}
+        return self.alive().alias(**facts).filter(left__lt=F("passed"))
+
     def working(self) -> Self:
         """Live workers that still take jobs."""
         return self.alive().filter(draining=False, asked_to_stop=False)
@@ -69,6 +74,7 @@ class Worker(models.Model):
     )
 
     now: datetime  # by with_now()
+    held = 0  # jobs that it holds; set by `figures.count_held()`
 
     objects = WorkerQuerySet.as_manager()
 
@@ -91,3 +97,8 @@ class Worker(models.Model):
     @property
     def is_alive(self) -> bool:
         return self.lease_expires_at > self.now
+
+    @property
+    def is_late(self) -> bool:
+        """Whether it has missed two beats: it beats every quarter of its lease."""
+        return self.is_alive and self.lease_expires_at - self.now < self.now - self.last_beat_at

@@ -126,7 +126,7 @@ def _put(call: Call, raw: bytes) -> bytes:
         storage.named("answers").put(call.answer_name, raw)
         stored = _read(call.answer_name)
         if stored is None:
-            raise StorageUnavailable(reason=f"{call.answer_name} was stored, but is not there.")
+            raise StorageUnavailable(reason=f"Stored, but not there: {call.answer_name}")
     return stored
 
 

@@ -23,8 +23,13 @@ class Reason(models.TextChoices):
     TURN = "turn", gettext_lazy("waits for its turn")
 
 
+LASTING = (Reason.PAUSED, Reason.PRICE, Reason.BUDGET)
+
+
 @dataclass(frozen=True)
 class Wait:
+    """Why nothing starts now, and until when, if that is known."""
+
     reason: Reason
     until: datetime | None = None
     note: str = ""  # for operators: why the provider is paused
@@ -35,10 +40,14 @@ class Wait:
 
     @property
     def text(self) -> str:
-        """A text for people, with the time of day if it is known."""
+        """A text for people; a moment of another day is named with its date."""
         if self.until is None:
+            if self.reason == Reason.BUDGET:  # a spent one is there again at midnight
+                return _("the budget per day covers no call")
             return str(self.reason.label)
-        until = date_format(timezone.localtime(self.until), "TIME_FORMAT")
+        end = timezone.localtime(self.until)
+        is_today = end.date() == timezone.localdate()
+        until = date_format(end, "H:i:s" if is_today else "Y-m-d H:i")
         return _("%(reason)s (until %(until)s)") % {"reason": self.reason.label, "until": until}
 
 
@@ -50,7 +59,7 @@ def waits_for(job: Job, provider: Provider | None) -> Wait | None:
     if job.status != Status.QUEUED:
         return None
     wait = closed(provider) if provider else None
-    if wait and wait.reason in (Reason.PAUSED, Reason.PRICE, Reason.BUDGET):
+    if wait and wait.reason in LASTING:
         return wait  # it says more than the time of the next retry
     if job.run_after > (provider.now if provider else timezone.now()):
         return Wait(Reason.RETRY, job.run_after)
@@ -62,6 +71,9 @@ def closed(provider: Provider) -> Wait | None:
     if provider.is_paused:
         until = None if provider.paused else provider.paused_until
         return Wait(Reason.PAUSED, until, provider.pause_reason)
+    if provider.lacks_budget:
+        note = _("Raise the budget: tomorrow it will be too small again.")
+        return Wait(Reason.BUDGET, note=note)
     if provider.lacks_price:
         note = _("Set its price or remove the budget: without a price, the budget limits nothing.")
         return Wait(Reason.PRICE, note=note)

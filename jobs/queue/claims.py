@@ -49,6 +49,7 @@ def _claim(
                 locked_at=Now(),
                 locked_by=worker,
                 lease_expires_at=Now() + lease,
+                progress=None,  # it told about the run before
             )
         for job in jobs:
             job.status, job.locked_by = Status.PROCESSING, worker

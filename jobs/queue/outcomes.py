@@ -51,7 +51,9 @@ class End:
         if self.error is None:
             error = traceback = None
         else:
-            error, traceback = text.message(self.error), text.full_traceback(self.error)
+            error = text.message(self.error)
+            is_fault = self.outcome != Outcome.CANCELED  # a cancel is asked for
+            traceback = text.full_traceback(self.error) if is_fault else None
         return self.outcome.value, error, traceback, json.dumps(self.steps) if self.steps else None
 
     def give_up(self, error: Exception) -> None:

@@ -139,7 +139,7 @@ class Bucket(Storage):
             raise StorageRefused(reason=reason) from error
 
     def _place(self, name: str) -> str:
-        return f"{name} in the bucket {self.bucket}"
+        return f"The bucket {self.bucket}, file {name}"
 
 
 def status_of(answer: Any) -> int:

@@ -24,7 +24,7 @@ class Folder(FileSystemStorage):
                 self._write(path, content)
             self._sync(path.parent)
         except OSError as error:
-            raise self._explain(f"{name} could not be stored", error) from error
+            raise self._explain(f"storing {name}", error) from error
 
     def read(self, name: str) -> bytes:
         """The whole file; FileNotFoundError if there is none."""
@@ -34,7 +34,7 @@ class Folder(FileSystemStorage):
         except FileNotFoundError:
             raise
         except OSError as error:
-            raise self._explain(f"{name} could not be read", error) from error
+            raise self._explain(f"reading {name}", error) from error
 
     def _write(self, path: Path, content: bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -63,8 +63,9 @@ class Folder(FileSystemStorage):
             if changed == root:
                 break
 
-    def _explain(self, what: str, error: OSError) -> ProviderUnavailable:
-        why = f"{what} in the folder {self.location}: {error.strerror or error}."
+    def _explain(self, doing: str, error: OSError) -> ProviderUnavailable:
+        # The cause first: the name of a file is long, and texts are cut at their end.
+        why = f"The folder {self.location}: {error.strerror or error}, while {doing}."
         if error.errno in NOT_PERMITTED:
             return StorageRefused(reason=f"{why} Allow this account to read and write there.")
         return StorageUnavailable(reason=f"{why} Look whether the disk is full or gone.")

@@ -155,3 +155,14 @@ def test_a_key_that_no_row_can_have_is_simply_not_found(admin_client, page):
     response = admin_client.get(f"/admin/{page}/a%00b/change/")
 
     assert response.status_code == 302  # to the index, as Django does for any unknown key
+
+
+def test_the_causes_of_pictures_are_words_too(operator, pictures):
+    save_guide("Gate")
+    give_up("Gate")
+    SpotImageJob.objects.update(error_kind="Unpaintable", last_error="It is tagged.")
+
+    page = operator.get(JOBS, {"status__exact": "failed"}).text
+
+    assert "the painter can&#x27;t paint it – It is tagged." in page
+    assert "Unpaintable</" not in page

@@ -92,7 +92,10 @@ def test_a_new_picture_names_its_price_before_it_is_asked_for(operator, painted)
 
     page = operator.get(new_picture(job))
 
-    assert "A new picture costs about <b>0.0400</b>." in page.text
+    assert "A new picture costs about <b>0.04 USD</b>." in page.text
+    assert "left of today" not in page.text  # there is no budget
+    Provider.objects.update(daily_budget=5)
+    assert "5.00 USD is left of today's budget." in operator.get(new_picture(job)).text
     assert SpotImageJob.objects.get().status == Status.SUCCEEDED
 
 

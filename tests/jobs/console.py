@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils import timezone
 
-from jobs.models import ENDED, Attempt, Outcome, Status, uuid7
+from jobs.models import ENDED, Attempt, Call, Outcome, Status, Worker, uuid7
 from tests.jobs.conftest import new_chore
 from tests.testapp.models import Chore
 
@@ -49,6 +49,25 @@ def in_state(status, *names):
 
 def statuses():
     return dict(Chore.objects.values_list("name", "status"))
+
+
+def page_of(client, job):
+    """The cards of a job's page, without the columns below them."""
+    page = client.get(reverse("admin:testapp_chore_change", args=[job.id])).text
+    return page.partition("All columns")[0]
+
+
+def new_call(job, **columns):
+    facts = {"kind": "testapp.Chore", "epoch": job.epoch, "key": uuid7().hex, "number": 1}
+    facts |= {"provider": "dear", "deadline": Now() + timedelta(seconds=25), **columns}
+    return Call.objects.create(job_id=job.id, **facts)
+
+
+def new_worker(beat, lease=timedelta(seconds=60)):
+    last = Now() - timedelta(seconds=beat)
+    return Worker.objects.create(
+        name="w", slots=8, version="1", last_beat_at=last, lease_expires_at=last + lease
+    )
 
 
 LIST = reverse("admin:testapp_chore_changelist")

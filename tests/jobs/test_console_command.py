@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from datetime import timedelta
 
 import pytest
@@ -15,6 +16,7 @@ from jobs.console import actions, counting
 from jobs.errors import PermanentError
 from jobs.models import Provider, Status, Worker, uuid7
 from jobs.paid import limits
+from tests.jobs.conftest import new_chore
 from tests.jobs.console import in_state, statuses
 from tests.testapp.models import Chore
 
@@ -39,6 +41,7 @@ def as_data(*arguments):
 
 
 def test_status_is_well_or_needs_a_person():
+    new_chore("due")
     assert run("status")[1] == 1  # no worker
     Worker.objects.create(
         name="w", slots=1, version="1", lease_expires_at=Now() + timedelta(hours=1)
@@ -218,3 +221,49 @@ def test_nobody_pretends_to_have_counted_more_than_many(monkeypatch):
     assert text.strip() == "requeue: would change more than 2, left alone 0, cost not known"
     assert (answer["changed"], answer["exact"], answer["cost_about"]) == (2, False, None)
     assert run("requeue", "--all")[0].startswith("requeue: changed 3,")
+
+
+def test_status_counts_the_workers_that_miss_beats(alive):
+    Worker.objects.update(
+        last_beat_at=Now() - timedelta(seconds=34), lease_expires_at=Now() + timedelta(seconds=26)
+    )
+
+    text, code = run("status")
+
+    assert (code, "workers alive: 1, 1 of them missed two beats" in text) == (0, True)
+    assert as_data("status")["workers_late"] == 1
+
+
+def test_status_is_well_without_a_worker_while_nothing_is_due():
+    """Cron may start `runworker --drain` from time to time."""
+    limits.pause("unused", "no money")
+
+    assert run("status")[1] == 0
+
+
+def test_a_requeue_compares_its_cost_with_what_is_left_today(monkeypatch):
+    monkeypatch.setattr(Chore, "provider_name", classmethod(lambda cls: "dear"))
+    limits.find("dear")
+    Provider.objects.update(price="0.04", daily_budget=1)
+    in_state(Status.FAILED, "a", "b")
+
+    text, _ = run("requeue", "--all", "--dry-run")
+
+    cost = "cost about 0.08 USD, dear has 1.00 USD left today"
+    assert text.strip() == f"requeue: would change 2, left alone 0, {cost}"
+    answer = as_data("requeue", "--all", "--dry-run")
+    assert (answer["cost_about"], answer["currency"]) == ("0.08", "USD")
+    assert answer["left_today"] == {"dear": "1.00"}
+
+
+def test_show_says_which_error_is_from_before_the_requeue(worker, chore):
+    worker.fail(worker.claim_one(), PermanentError("no water"))
+    assert "last error: trying again can't help – no water" in run("show", str(chore.id))[0]
+
+    run("requeue", str(chore.id))
+    worker.claim_one()
+
+    text, _ = run("show", str(chore.id))
+    assert "last error, before the requeue: trying again can't help – no water" in text
+    assert re.search(r"running since .* on fast, \d+ s", text)
+    assert "runs: 2, failed: 0 of 3 allowed" in text

@@ -32,9 +32,28 @@ def test_all_is_well(alive):
 
 
 def test_no_worker_is_alive(alive):
+    new_chore("due")
+    assert kinds() == []
+
     Worker.objects.update(lease_expires_at=Now() - timedelta(seconds=1))
 
     assert kinds() == ["no_worker"]
+
+
+def test_without_work_no_worker_is_missed():
+    """Cron may start `runworker --drain` from time to time."""
+    new_chore("later", run_after=Now() + timedelta(hours=1))
+    in_state(Status.SUCCEEDED, "a")
+
+    assert kinds() == []
+
+
+def test_a_job_that_a_dead_worker_holds_needs_a_worker():
+    in_state(Status.PROCESSING, "a")
+
+    [need] = needs.needs(needs.Situation.look())
+
+    assert (need.kind, "jobs are processing" in need.text) == ("no_worker", True)
 
 
 def test_a_failure_needs_a_person(alive):
@@ -53,7 +72,14 @@ def test_an_unknown_outcome_needs_a_person_until_one_has_looked(alive):
     assert kinds() == []
 
 
-def test_a_paused_provider_needs_a_person(alive):
+@pytest.fixture
+def dear(monkeypatch):
+    """A provider that a kind of job uses."""
+    monkeypatch.setattr(Chore, "provider_name", classmethod(lambda cls: "dear"))
+    return limits.find("dear")
+
+
+def test_a_paused_provider_needs_a_person(alive, dear):
     limits.pause("dear", "no money")
 
     [need] = needs.needs(needs.Situation.look())
@@ -69,9 +95,8 @@ def test_a_paused_provider_needs_a_person(alive):
         (timedelta(minutes=11), 1, ["provider"]),
     ],
 )
-def test_a_pause_that_passes_by_itself_needs_nobody(alive, pause, faults, found):
-    limits.find("dear")
-
+def test_a_pause_that_passes_by_itself_needs_nobody(alive, dear, pause, faults, found):
+    Provider.objects.update(price=1)
     Provider.objects.update(paused_until=Now() + pause, faults=faults)
 
     assert kinds() == found
@@ -79,6 +104,9 @@ def test_a_pause_that_passes_by_itself_needs_nobody(alive, pause, faults, found)
 
 def test_nobody_works_while_the_only_worker_is_stopping(alive):
     Worker.objects.update(draining=True)
+    assert kinds() == []
+
+    new_chore("due")
 
     assert kinds() == ["no_worker"]
     assert needs.Situation.look().fleet == figures.Fleet(alive=1, working=0)
@@ -148,6 +176,7 @@ def test_nothing_is_sent_again_while_nothing_changes(admin_client, alive):
     other = admin_client.get(url, headers={"If-None-Match": etag})
 
     assert (same.status_code, same.content) == (304, b"")
+    assert len(same["X-As-Of"].split(":")) == 3  # hours, minutes and seconds of this look
     assert other.status_code == 200
 
 

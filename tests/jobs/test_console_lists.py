@@ -42,7 +42,7 @@ def test_a_list_of_failures_begins_with_what_they_have_in_common(admin_client):
     failed = admin_client.get(LIST, {"status__exact": "failed"})
     queued = admin_client.get(LIST, {"status__exact": "queued"})
 
-    assert '<b>TimedOut</b> <span class="tc-times">× 2</span>' in failed.text
+    assert '<b title="TimedOut">timed out</b> <span class="tc-times">× 2</span>' in failed.text
     assert "Failures by kind" not in queued.text
 
 

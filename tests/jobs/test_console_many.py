@@ -177,7 +177,25 @@ def test_the_preview_says_about_what_it_costs(operator, monkeypatch):
 
     page = choose(operator, "requeue", *jobs).text
 
-    assert "It costs about <b>0.12</b>, at 0.0400 each" in page
+    assert "It costs about <b>0.12 USD</b>, at 0.04 USD each" in page
+    assert "5.00 USD is left of today's budget." in page
+
+
+@pytest.mark.parametrize(
+    ("columns", "told"),
+    [
+        ({"daily_budget": "0.10"}, "Only 0.10 USD is left of today's budget."),
+        ({"daily_budget": None}, "No budget limits what is spent today."),
+    ],
+)
+def test_the_preview_compares_with_what_is_left_today(operator, monkeypatch, columns, told):
+    monkeypatch.setattr(Chore, "provider_name", classmethod(lambda cls: "dear"))
+    limits.find("dear")
+    Provider.objects.update(price=Decimal("0.04"), **columns)
+
+    page = choose(operator, "requeue", *in_state(Status.FAILED, *"abc")).text
+
+    assert told in page
 
 
 @pytest.mark.parametrize(

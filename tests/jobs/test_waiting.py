@@ -1,10 +1,10 @@
 """What a job waits for, in one word and in one sentence."""
 
 from datetime import datetime, timedelta
-from decimal import Decimal
 
 import pytest
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from jobs import queue
 from jobs.errors import ProviderUnavailable
@@ -61,12 +61,22 @@ def test_the_pause_that_made_it_wait_rather_than_its_next_try():
 
 def test_the_next_days_budget(settings):
     settings.TIME_ZONE = "Asia/Tokyo"
-    open_shop(daily_budget=Decimal(0))
+    open_shop(price=1, daily_budget=2, spent=2, spent_on=timezone.localdate())
 
     wait = waits_for(order(), shop())
 
     assert wait.reason == Reason.BUDGET
     assert wait.until.isoformat().endswith("T00:00:00+09:00")
+
+
+@pytest.mark.parametrize(("price", "budget"), [(0, 0), (1, 0), (1, "0.5")])
+def test_a_budget_that_covers_no_call_is_not_called_spent(price, budget):
+    open_shop(price=price, daily_budget=budget)
+
+    wait = waits_for(order(), shop())
+
+    assert (wait.reason, wait.until) == (Reason.BUDGET, None)
+    assert wait.text == "the budget per day covers no call"
 
 
 def test_tokens():
@@ -95,11 +105,14 @@ def test_nothing_once_it_runs_or_has_ended():
     assert reason(running) is None
 
 
-def test_people_read_a_sentence_with_the_time_of_day(settings):
+def test_people_read_a_sentence_with_the_time_of_day(settings, monkeypatch):
     settings.TIME_ZONE = "Asia/Tokyo"
-    until = datetime.fromisoformat("2026-11-16T05:30:00+00:00")
+    until = datetime.fromisoformat("2026-11-16T05:30:09+00:00")
+    monkeypatch.setattr(timezone, "now", lambda: until)
 
-    assert Wait(Reason.PAUSED, until).text == "the provider is paused (until 2:30 p.m.)"
+    assert Wait(Reason.PAUSED, until).text == "the provider is paused (until 14:30:09)"
+    later = until + timedelta(days=400)
+    assert Wait(Reason.PAUSED, later).text == "the provider is paused (until 2027-12-21 14:30)"
     assert Wait(Reason.TURN).text == "waits for its turn"
 
 

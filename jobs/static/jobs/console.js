@@ -141,6 +141,7 @@ function keepFresh(dashboard) {
     const page = answer && answer.status === 200 && (await answer.text().catch(() => null));
     const isLogin = Boolean(answer && answer.redirected);
     heard(!isLogin && (page || (answer && answer.status === 304)), isLogin);
+    if (answer && !isLogin) setClock(dashboard, answer.headers.get("X-As-Of"));
     if (!page || isLogin) return;
     tag = answer.headers.get("ETag") || "";
     const fresh = document.createElement("div");
@@ -154,6 +155,12 @@ function keepFresh(dashboard) {
   document.addEventListener("visibilitychange", refresh);
   document.addEventListener("pointermove", ({ x, y }) => { pointer = { x, y }; });
   document.addEventListener("pointerleave", () => { pointer = null; });
+}
+
+// The moment of the last look, also when nothing has changed since.
+function setClock(dashboard, time) {
+  const clock = dashboard.querySelector("[data-clock]");
+  if (clock && time) clock.textContent = clock.textContent.replace(/\d+:\d+:\d+/, time);
 }
 
 // A page that is no longer refreshed must not look as if all were well. It shows a notice after

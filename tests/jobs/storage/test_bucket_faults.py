@@ -48,6 +48,7 @@ def test_a_storage_in_trouble_is_unavailable(s3, faulty, fault):
     text = refusal(lambda: s3.behind(faulty).open().put(NAME, b"answer"), StorageUnavailable)
 
     assert all(word in text for word in (NAME, s3.bucket, str(fault[0]), fault[1]))
+    assert text.startswith("The bucket ")  # names of files are long
 
 
 def test_one_fault_alone_is_not_even_noticed(s3, faulty):

@@ -1,0 +1,82 @@
+"""The whole story of one job, for the command line: facts for scripts, lines for people."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.conf import settings
+
+from jobs.console import causes, counting, shown
+from jobs.db import clock
+from jobs.models import Attempt, Call, Job, Worker
+from jobs.paid import limits, money, waiting
+
+MOST = 100  # of its attempts, and of its calls
+
+
+def facts(job: Job) -> dict[str, Any]:
+    name = job.provider_name()
+    wait = waiting.waits_for(job, limits.find(name) if name else None)
+    now = clock.now()
+    history = Attempt.objects.filter(job_id=job.id).order_by("-epoch")
+    newest = list(history[:MOST])
+    calls = list(Call.objects.filter(job_id=job.id).order_by("-started_at")[:MOST])
+    return {
+        "max_attempts": job.max_attempts,
+        "runs": int(counting.count(history)) + (job.locked_at is not None),
+        "waits_for": wait.text if wait else None,
+        "no_worker": not Worker.objects.working().exists(),
+        "held_by": job.locked_by,
+        "running_since": job.locked_at,
+        "running_for": shown.short(now - job.locked_at) if job.locked_at else None,
+        "cause": causes.words(job.error_kind, type(job)),
+        "last_error": job.last_error,
+        "requeued_since": causes.is_past(job, newest),
+        "history": [_attempt(each) for each in reversed(newest)],
+        "calls": [
+            {**_call(each), "duration": shown.of_call(each, now)} for each in reversed(calls)
+        ],
+    }
+
+
+def _attempt(attempt: Attempt) -> dict[str, Any]:
+    return {
+        "epoch": attempt.epoch,
+        "outcome": attempt.outcome,
+        "worker": attempt.worker,
+        "started_at": attempt.started_at,
+        "ended_at": attempt.ended_at,
+        "error": attempt.error,
+        "milliseconds": attempt.steps or {},
+    }
+
+
+def _call(call: Call) -> dict[str, Any]:
+    return {
+        "provider": call.provider,
+        "state": call.state,
+        "cost": call.cost,
+        "currency": settings.CURRENCY,
+        "error": call.error,
+    }
+
+
+def lines(data: dict[str, Any]) -> Iterator[str]:
+    yield f"{data['job']} ({data['kind']} {data['id']}): {data['status']}"
+    if data["waits_for"]:
+        yield f"waits for: {data['waits_for']}"
+        if data["no_worker"]:
+            yield "no worker takes jobs now"
+    if data["running_since"]:
+        since = shown.moment(data["running_since"])
+        yield f"running since {since} on {data['held_by']}, {data['running_for']}"
+    yield f"runs: {data['runs']}, failed: {data['attempts']} of {data['max_attempts']} allowed"
+    if data["last_error"]:
+        past = ", before the requeue" if data["requeued_since"] else ""
+        yield f"last error{past}: {data['cause']} – {data['last_error']}"
+    for each in data["history"]:
+        time = shown.seconds(each["started_at"], each["ended_at"])
+        steps = " ".join(f"{step} {ms} ms" for step, ms in each["milliseconds"].items())
+        yield f"  {shown.moment(each['started_at'])} {each['outcome']} {time} {steps}".rstrip()
+    for call in data["calls"]:
+        told = f"{call['state']}, {call['duration']}, cost {money.shown(call['cost'])}"
+        yield f"  {call['provider']}: {told} {call['error']}".rstrip()
