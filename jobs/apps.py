@@ -1,9 +1,11 @@
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate
+from django.utils.translation import gettext_lazy as _
 
 
 class JobsConfig(AppConfig):
     name = "jobs"
+    verbose_name = _("Queue")
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:

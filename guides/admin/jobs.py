@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib import admin, messages
+from django.contrib.admin.utils import quote
 from django.db import transaction
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -52,9 +53,14 @@ class SpotImageJobAdmin(JobAdmin):
         return format_html("{} <span class='tc-quiet'>{}</span>", job.spot_name, job.plan_id)
 
     def exhibit(self, request: HttpRequest, job: SpotImageJob) -> dict[str, Any]:
-        ask = {"title": _("New picture"), "link": self.address_of(job)}
-        may_ask = self.may(request, "change") and job.status in ENDED
-        return {"spot": job.spots().first(), "more_buttons": [ask] if may_ask else []}
+        spot = job.spots().first()
+        buttons = []
+        if self.may(request, "change") and job.status in ENDED:
+            buttons.append({"title": _("New picture"), "link": self.address_of(job)})
+        if spot and request.user.has_perm("guides.change_guide"):
+            guide = reverse("admin:guides_guide_change", args=[quote(spot.guide_id)])
+            buttons.append({"title": _("Edit the guide"), "link": guide})
+        return {"spot": spot, "more_buttons": buttons}
 
     # A new picture: pays again, on purpose
 
