@@ -11,7 +11,7 @@ from django.utils.timesince import timesince
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from jobs.admin import timeline
+from jobs.admin import columns, timeline
 from jobs.admin.acting import ActingAdmin
 from jobs.admin.base import Rows, as_uuid, link_to
 from jobs.admin.failures import failure_lines
@@ -59,6 +59,13 @@ class JobAdmin(ActingAdmin):
     exhibit_template = ""  # shows what the job is about, on its page
 
     # The list
+
+    def get_list_display(self, request: HttpRequest) -> list[Any]:
+        """Show the model's own columns too, unless a subclass has chosen them."""
+        if self.list_display is not JobAdmin.list_display:
+            return list(self.list_display)
+        first, *rest = self.list_display
+        return [first, *columns.own_columns(self.model), *rest]
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None

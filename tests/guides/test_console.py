@@ -114,13 +114,21 @@ def test_the_gallery_is_in_the_order_of_the_guide(operator, pictures):
     assert [spot.spot_name for spot in page.context["gallery"]] == list("dacb")
 
 
-def test_operators_do_not_edit_guides(operator, painted):
+def test_operators_neither_make_nor_delete_guides(operator, painted):
     guide = Guide.objects.get()
 
-    answer = operator.post(reverse("admin:guides_guide_change", args=[guide.pk]), {"title": "Mine"})
+    for page in ("add", "delete"):
+        address = reverse(f"admin:guides_guide_{page}", args=[guide.pk] if page == "delete" else [])
+        assert operator.post(address, {"title": "Mine", "post": "yes"}).status_code == 403
+
+
+def test_viewers_do_not_edit_guides(viewer, painted):
+    guide = Guide.objects.get()
+
+    answer = viewer.post(reverse("admin:guides_guide_change", args=[guide.pk]), {"title": "Mine"})
 
     assert answer.status_code == 403
-    assert Guide.objects.get().title == "Kyoto"
+    assert Guide.objects.get().title == guide.title
 
 
 def test_no_text_of_a_guide_becomes_part_of_a_page(admin_client, pictures):
