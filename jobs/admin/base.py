@@ -140,10 +140,7 @@ class ReadOnlyAdmin(DescribedAdmin):
         return row
 
     def page_of(self, row: Model) -> str:
-        return reverse(
-            f"{self.admin_site.name}:{self.opts.app_label}_{self.opts.model_name}_change",
-            args=[quote(row.pk)],
-        )
+        return page_of(row)
 
 
 class ByJobAdmin(ReadOnlyAdmin):
@@ -180,6 +177,11 @@ def as_uuid(text: str) -> UUID | None:
         return UUID(text)
     except ValueError:
         return None
+
+
+def page_of(row: Model) -> str:
+    opts = row._meta
+    return reverse(f"admin:{opts.app_label}_{opts.model_name}_change", args=[quote(row.pk)])
 
 
 def list_of(model: type[Model]) -> str:

@@ -13,8 +13,9 @@ from unfold.decorators import display
 from jobs import queue
 from jobs.admin import timeline
 from jobs.admin.attempts import job_link
-from jobs.admin.base import ByJobAdmin, Rows
+from jobs.admin.base import Rows
 from jobs.admin.filters import CallProviderFilter, DayFilter, SeenFilter
+from jobs.admin.verdicts import VerdictAdmin
 from jobs.console import actions, audit, counting
 from jobs.models import Call, State
 from jobs.models.call import CallQuerySet
@@ -28,7 +29,7 @@ COLOURS = {
 
 
 @admin.register(Call)
-class CallAdmin(ByJobAdmin):
+class CallAdmin(VerdictAdmin):
     list_display = [
         *("started_at", "provider", "known", "cost", "duration", "job", "worker", "seen"),
     ]
