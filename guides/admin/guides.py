@@ -16,7 +16,7 @@ from guides import services
 from guides.admin.shown import thumbnail
 from guides.admin.tags import SpotForm
 from guides.models import PAINTED, Guide, SpotDetail, SpotImage
-from jobs.admin.base import AdornedChangeList, CappedPaginator, DescribedAdmin
+from jobs.admin.base import CappedPaginator, DescribedAdmin
 
 MOST_SPOTS = 500
 WORDS = {"destination", "picture_style", "description", "topic_tags"}  # parts of the prompt
@@ -46,9 +46,6 @@ class GuideAdmin(DescribedAdmin):
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
         return False  # there are no filters, and a handmade lookup would scan all guides
-
-    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[AdornedChangeList]:
-        return AdornedChangeList
 
     def adorn(self, rows: list[Any]) -> None:
         """Count pictures only for the guides on this page."""

@@ -24,13 +24,17 @@ MOST_VERSIONS = 24
 
 @admin.register(SpotDetail)
 class SpotAdmin(ReadOnlyAdmin):
-    list_display = [thumbnail, "spot_name", "guide_id", "image_status"]
+    list_display = [thumbnail, "spot_name", "plan_id", "image_status"]
     list_display_links = ["spot_name"]
     search_fields = ["guide_id__exact"]
     search_help_text = _("plan id")
     ordering = ["-id"]
     sortable_by: list[str] = []
     change_form_template = "admin/guides/spot.html"
+
+    @admin.display(description=_("plan id"))
+    def plan_id(self, spot: SpotDetail) -> str:
+        return spot.guide_id
 
     def get_urls(self) -> list[URLPattern]:
         use = self.admin_site.admin_view(require_POST(self.use))

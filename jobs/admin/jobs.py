@@ -11,7 +11,7 @@ from django.utils.timesince import timesince
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from jobs.admin import columns, timeline
+from jobs.admin import columns, tabs, timeline
 from jobs.admin.acting import ActingAdmin
 from jobs.admin.base import Rows, as_uuid, link_to
 from jobs.admin.failures import failure_lines
@@ -25,7 +25,7 @@ from jobs.admin.filters import (
 )
 from jobs.console import audit
 from jobs.console.counting import MANY
-from jobs.models import Attempt, Call, Job, Status
+from jobs.models import ENDED, Attempt, Call, Job, Status
 from jobs.paid import limits, waiting
 
 # Each label is a colour and a word, for people who can't see the colour.
@@ -70,12 +70,13 @@ class JobAdmin(ActingAdmin):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Above a list of failures, show them grouped by kind."""
+        """Above the list, show a tab per status; above failures, how many of each kind."""
         refuse_nul(request)
         shows_all_failures = request.GET.get("status__exact") == Status.FAILED
         lines = failure_lines(self.model) if shows_all_failures else []
+        above = {"failures": lines, "tabs": tabs.of(self.model, request)}
         response: HttpResponse = super().changelist_view(
-            request, {"failures": lines, **(extra_context or {})}
+            request, {**above, **(extra_context or {})}
         )
         return response
 
@@ -172,6 +173,7 @@ class JobAdmin(ActingAdmin):
             "most": timeline.MOST,
             "log": audit.about(job)[:20],
             "offered": self.offered(request, job),
+            "is_final": job.status in ENDED,  # then the page stops renewing itself
             "exhibit_template": self.exhibit_template,
             **self.exhibit(request, job),
         }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.core.exceptions import SuspiciousOperation
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop
 
@@ -127,7 +128,7 @@ def job_of(call: Call) -> Any:
 def _answer_of(call: Call) -> str:
     try:
         return "yes" if storage.named("answers").exists(call.answer_name) else "no"
-    except (StorageRefused, StorageUnavailable, OSError, ValueError) as error:
+    except (StorageRefused, StorageUnavailable, SuspiciousOperation, OSError, ValueError) as error:
         return str(error)
 
 
