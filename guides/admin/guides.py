@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import Count, TextField
+from django.db.models import Count, Q, TextField
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -16,6 +16,7 @@ from guides import services
 from guides.admin.shown import thumbnail
 from guides.admin.tags import SpotForm
 from guides.models import PAINTED, Guide, SpotDetail, SpotImage
+from guides.search import holds
 from jobs.admin.base import CappedPaginator, DescribedAdmin
 
 MOST_SPOTS = 500
@@ -35,7 +36,8 @@ class SpotInline(TabularInline):
 @admin.register(Guide)
 class GuideAdmin(DescribedAdmin):
     list_display = ["title", "destination", "pictures", "created_at"]
-    search_fields = ["title", "destination", "plan_id__exact"]
+    search_fields = ["title"]  # only to show the search box
+    search_help_text = _("title, destination or plan id")
     inlines = [SpotInline]
     show_full_result_count = False
     paginator = CappedPaginator
@@ -46,6 +48,13 @@ class GuideAdmin(DescribedAdmin):
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
         return False  # there are no filters, and a handmade lookup would scan all guides
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: Any, search_term: str
+    ) -> tuple[Any, bool]:
+        term = search_term.strip().replace("\x00", "")
+        wanted = Q(plan_id=term) | holds("title", term) | holds("destination", term)
+        return (queryset.filter(wanted) if term else queryset), False
 
     def adorn(self, rows: list[Any]) -> None:
         """Count pictures only for the guides on this page."""

@@ -18,6 +18,7 @@ from unfold.decorators import display
 from guides import services
 from guides.admin.shown import small_picture
 from guides.models import SpotDetail, SpotImageJob
+from guides.search import holds
 from jobs.admin import JobAdmin
 from jobs.console import audit
 from jobs.models import ENDED
@@ -26,13 +27,13 @@ from jobs.models import ENDED
 @admin.register(SpotImageJob)
 class SpotImageJobAdmin(JobAdmin):
     list_display = ["picture", *JobAdmin.list_display]
-    search_help_text = _("id, plan id or beginning of a spot’s name; among failed ones the error")
+    search_help_text = _("name of a spot, id or plan id; among failed ones the error")
     exhibit_template = "admin/guides/exhibit.html"
     # No rerun: it could buy a picture twice by mistake. "New picture" asks first.
     job_actions = tuple(name for name in JobAdmin.job_actions if name != "rerun")
 
     def search(self, term: str) -> Q:
-        return super().search(term) | Q(plan_id=term) | Q(spot_name__startswith=term)
+        return super().search(term) | Q(plan_id=term) | holds("spot_name", term)
 
     def adorn(self, rows: list[Any]) -> None:
         super().adorn(rows)

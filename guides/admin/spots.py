@@ -6,6 +6,7 @@ from django.contrib import admin, messages
 from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path
@@ -16,6 +17,7 @@ from django.views.decorators.http import require_POST
 from guides import services
 from guides.admin.shown import srcset_of, thumbnail
 from guides.models import SpotDetail, SpotImage, SpotImageJob
+from guides.search import holds
 from jobs.admin import ReadOnlyAdmin
 from jobs.console import audit
 
@@ -26,11 +28,18 @@ MOST_VERSIONS = 24
 class SpotAdmin(ReadOnlyAdmin):
     list_display = [thumbnail, "spot_name", "plan_id", "image_status"]
     list_display_links = ["spot_name"]
-    search_fields = ["guide_id__exact"]
-    search_help_text = _("plan id")
+    search_fields = ["spot_name"]  # only to show the search box
+    search_help_text = _("name or plan id")
     ordering = ["-id"]
     sortable_by: list[str] = []
     change_form_template = "admin/guides/spot.html"
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: Any, search_term: str
+    ) -> tuple[Any, bool]:
+        term = search_term.strip().replace("\x00", "")
+        wanted = Q(guide_id=term) | holds("spot_name", term)
+        return (queryset.filter(wanted) if term else queryset), False
 
     @admin.display(description=_("plan id"))
     def plan_id(self, spot: SpotDetail) -> str:
