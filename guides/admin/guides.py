@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import Count, Q, TextField
+from django.db.models import Count, TextField
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -16,7 +16,7 @@ from guides import services
 from guides.admin.shown import thumbnail
 from guides.admin.tags import SpotForm
 from guides.models import PAINTED, Guide, SpotDetail, SpotImage
-from guides.search import holds
+from guides.search import found
 from jobs.admin.base import CappedPaginator, DescribedAdmin
 
 MOST_SPOTS = 500
@@ -53,7 +53,7 @@ class GuideAdmin(DescribedAdmin):
         self, request: HttpRequest, queryset: Any, search_term: str
     ) -> tuple[Any, bool]:
         term = search_term.strip().replace("\x00", "")
-        wanted = Q(plan_id=term) | holds("title", term) | holds("destination", term)
+        wanted = found(Guide, "plan_id", term, "title", "destination")
         return (queryset.filter(wanted) if term else queryset), False
 
     def adorn(self, rows: list[Any]) -> None:

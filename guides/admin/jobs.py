@@ -18,7 +18,7 @@ from unfold.decorators import display
 from guides import services
 from guides.admin.shown import small_picture
 from guides.models import SpotDetail, SpotImageJob
-from guides.search import holds
+from guides.search import found
 from jobs.admin import JobAdmin
 from jobs.console import audit
 from jobs.models import ENDED
@@ -33,7 +33,7 @@ class SpotImageJobAdmin(JobAdmin):
     job_actions = tuple(name for name in JobAdmin.job_actions if name != "rerun")
 
     def search(self, term: str) -> Q:
-        return super().search(term) | Q(plan_id=term) | holds("spot_name", term)
+        return super().search(term) | found(SpotImageJob, "plan_id", term, "spot_name")
 
     def adorn(self, rows: list[Any]) -> None:
         super().adorn(rows)

@@ -6,7 +6,6 @@ from django.contrib import admin, messages
 from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path
@@ -17,7 +16,7 @@ from django.views.decorators.http import require_POST
 from guides import services
 from guides.admin.shown import srcset_of, thumbnail
 from guides.models import SpotDetail, SpotImage, SpotImageJob
-from guides.search import holds
+from guides.search import found
 from jobs.admin import ReadOnlyAdmin
 from jobs.console import audit
 
@@ -38,7 +37,7 @@ class SpotAdmin(ReadOnlyAdmin):
         self, request: HttpRequest, queryset: Any, search_term: str
     ) -> tuple[Any, bool]:
         term = search_term.strip().replace("\x00", "")
-        wanted = Q(guide_id=term) | holds("spot_name", term)
+        wanted = found(SpotDetail, "guide_id", term, "spot_name")
         return (queryset.filter(wanted) if term else queryset), False
 
     @admin.display(description=_("plan id"))

@@ -3,13 +3,12 @@
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Q
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from guides.admin.shown import small_picture, srcset_of
 from guides.models import SpotDetail, SpotImage
-from guides.search import holds
+from guides.search import found
 from jobs.admin import ReadOnlyAdmin
 
 MOST = 1_000  # spots that a search looks at, the newest ones
@@ -32,7 +31,7 @@ class SpotImageAdmin(ReadOnlyAdmin):
         self, request: HttpRequest, queryset: Any, search_term: str
     ) -> tuple[Any, bool]:
         term = search_term.strip().replace("\x00", "")
-        wanted = Q(guide_id=term) | holds("spot_name", term)
+        wanted = found(SpotDetail, "guide_id", term, "spot_name")
         # A list of ids: joined, PostgreSQL would look at every version.
         spots = SpotDetail.objects.filter(wanted).order_by("-id").values_list("id", flat=True)
         return (queryset.filter(spot_id__in=list(spots[:MOST])) if term else queryset), False

@@ -23,8 +23,7 @@ $$
 INDEXES = {
     "spotimagejob_search": ("spot_image_jobs", "spot_name"),
     "spot_search": ("spot_details", "spot_name"),
-    "guide_search_title": ("guides", "title"),
-    "guide_search_destination": ("guides", "destination"),
+    "guide_search": ("guides", "title || ' ' || destination"),
 }
 
 
