@@ -55,3 +55,9 @@ class SpotForm(forms.ModelForm):
     class Meta:
         model = SpotDetail
         fields = ["position", "spot_name", "description", "topic_tags"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Name each field for screen readers: the table has its names in the head only."""
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            field.widget.attrs["aria-label"] = str(field.label)
