@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 class GuidesConfig(AppConfig):
     name = "guides"
-    verbose_name = _("Guides")
+    verbose_name = _("Pictures")
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:

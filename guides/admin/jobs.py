@@ -100,6 +100,9 @@ class SpotImageJobAdmin(JobAdmin):
             )
             self.message_user(request, text % job.spot_name, messages.SUCCESS)
         if left_alone:
-            text = gettext("Left alone: a picture of %s is on its way already.") % job.spot_name
+            text = (
+                gettext("Nothing was changed: a picture of %s is already on its way.")
+                % job.spot_name
+            )
             self.message_user(request, text, messages.WARNING)
         return HttpResponseRedirect(self.page_of(job))

@@ -101,6 +101,9 @@ class SpotAdmin(ReadOnlyAdmin):
             text = gettext("A picture of %s is on its way.") % spot.spot_name
             self.message_user(request, text, messages.SUCCESS)
         else:
-            text = gettext("Left alone: %s has its picture, or a job for it.") % spot.spot_name
+            text = (
+                gettext("Nothing was changed: %s already has its picture, or a job for it.")
+                % spot.spot_name
+            )
             self.message_user(request, text, messages.WARNING)
         return HttpResponseRedirect(self.page_of(spot))

@@ -47,7 +47,7 @@ def test_a_spot_without_a_job_offers_to_ask_for_its_picture(operator, forgotten)
 def test_a_spot_with_a_picture_is_not_painted_again_that_way(operator, painted):
     told = operator.post(ask(painted), follow=True).text
 
-    assert "Left alone" in told
+    assert "Nothing was changed" in told
     assert SpotImageJob.objects.get().status == Status.SUCCEEDED
 
 
