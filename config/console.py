@@ -6,6 +6,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.templatetags.static import static
 from django.urls import reverse_lazy
+from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
 
@@ -13,7 +14,7 @@ def sidebar(title: Any, *pages: tuple[str, Any, str]) -> dict[str, Any]:
     """A group of the admin's menu; a page is its model, its title and its icon."""
 
     def may_open(model: str) -> Callable[[HttpRequest], bool]:
-        app, name = model.split("_")
+        app, _line, name = model.rpartition("_")
         verbs = ("view", "change")
         return lambda request: any(request.user.has_perm(f"{app}.{verb}_{name}") for verb in verbs)
 
@@ -30,6 +31,60 @@ def sidebar(title: Any, *pages: tuple[str, Any, str]) -> dict[str, Any]:
             for model, name, icon in pages
         ],
     }
+
+
+def kinds_of_jobs() -> list[tuple[str, Any, str]]:
+    """Every kind of job that has pages: a new one is in the menu by itself."""
+    from django.contrib import admin  # not at the top: settings are read before models
+
+    from jobs.models import job_models
+
+    return [
+        (f"{model._meta.app_label}_{model._meta.model_name}", name_of(model), "list_alt")
+        for model in job_models()
+        if admin.site.is_registered(model)
+    ]
+
+
+def name_of(model: Any) -> str:
+    return capfirst(str(model._meta.verbose_name_plural))
+
+
+def navigation(request: HttpRequest) -> list[dict[str, Any]]:
+    """For unfold's SIDEBAR."""
+    return [
+        {
+            "items": [
+                {
+                    "title": _("Dashboard"),
+                    "icon": "dashboard",
+                    "link": reverse_lazy("admin:index"),
+                }
+            ]
+        },
+        sidebar(
+            _("Pictures"),
+            ("guides_guide", _("Guides"), "map"),
+            ("guides_spotdetail", _("Spots"), "location_on"),
+            ("guides_spotimage", _("Versions"), "photo_library"),
+        ),
+        sidebar(
+            _("Queue"),
+            *kinds_of_jobs(),
+            ("jobs_attempt", _("Attempts"), "history"),
+            ("jobs_worker", _("Workers"), "engineering"),
+        ),
+        sidebar(
+            _("Money"),
+            ("jobs_provider", _("Providers"), "bolt"),
+            ("jobs_call", _("Calls"), "receipt_long"),
+        ),
+        sidebar(
+            _("People"),
+            ("auth_user", _("Users"), "person"),
+            ("auth_group", _("Groups"), "group"),
+        ),
+    ]
 
 
 UNFOLD = {
@@ -62,38 +117,6 @@ UNFOLD = {
     "STYLES": [lambda request: static("jobs/console.css")],
     "DASHBOARD_CALLBACK": "jobs.admin.dashboard.callback",
     "SIDEBAR": {
-        "navigation": [
-            {
-                "items": [
-                    {
-                        "title": _("Dashboard"),
-                        "icon": "dashboard",
-                        "link": reverse_lazy("admin:index"),
-                    }
-                ]
-            },
-            sidebar(
-                _("Pictures"),
-                ("guides_guide", _("Guides"), "map"),
-                ("guides_spotdetail", _("Spots"), "location_on"),
-                ("guides_spotimage", _("Versions"), "photo_library"),
-            ),
-            sidebar(
-                _("Queue"),
-                ("guides_spotimagejob", _("Picture jobs"), "list_alt"),
-                ("jobs_attempt", _("Attempts"), "history"),
-                ("jobs_worker", _("Workers"), "engineering"),
-            ),
-            sidebar(
-                _("Money"),
-                ("jobs_provider", _("Providers"), "bolt"),
-                ("jobs_call", _("Calls"), "receipt_long"),
-            ),
-            sidebar(
-                _("People"),
-                ("auth_user", _("Users"), "person"),
-                ("auth_group", _("Groups"), "group"),
-            ),
-        ]
+        "navigation": "config.console.navigation",
     },
 }

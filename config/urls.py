@@ -9,5 +9,6 @@ urlpatterns = [
     path("admin/", admin.site.urls),
 ]
 
+handler403 = "config.refusals.permission_denied"
 handler400 = "config.errors.bad_request"
 handler500 = "config.errors.server_error"

@@ -2,21 +2,35 @@ from typing import Any
 
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate
+from django.utils.translation import gettext_lazy as _
 
 
 class GuidesConfig(AppConfig):
     name = "guides"
+    verbose_name = _("Pictures")
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
         post_migrate.connect(grant_guides, sender=self)
 
 
-def grant_guides(using: str, **_: Any) -> None:
-    """Let operators view guides and choose among their pictures, but not edit guides."""
-    from guides.models import Guide, SpotDetail, SpotImage
+def grant_guides(using: str, **more: Any) -> None:
+    """Editors make and edit guides; operators mend them, and choose among their pictures."""
+    from guides.models import Guide, SpotDetail, SpotImage, SpotImageJob
     from jobs.console import groups
 
     seen = {Guide: ("view",), SpotDetail: ("view",), SpotImage: ("view",)}
-    groups.grant(groups.OPERATORS, {**seen, SpotImage: ("view", "change")}, using)
+    mended = {
+        Guide: ("view", "change"),
+        SpotDetail: ("view", "change"),
+        SpotImage: ("view", "change"),
+    }
+    edited = {
+        Guide: ("view", "add", "change"),
+        SpotDetail: ("view", "add", "change", "delete"),
+        SpotImage: ("view", "change"),
+        SpotImageJob: ("view",),
+    }
     groups.grant(groups.VIEWERS, seen, using)
+    groups.grant(groups.OPERATORS, mended, using)
+    groups.grant(groups.EDITORS, edited, using)

@@ -1,9 +1,11 @@
-from django.apps import AppConfig
+from django.apps import AppConfig, apps
 from django.db.models.signals import post_migrate
+from django.utils.translation import gettext_lazy as _
 
 
 class JobsConfig(AppConfig):
     name = "jobs"
+    verbose_name = _("Queue")
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
@@ -13,3 +15,7 @@ class JobsConfig(AppConfig):
 
         post_migrate.connect(tune)
         post_migrate.connect(make_groups)
+        if apps.is_installed("django.contrib.admin"):
+            from jobs.admin.kinds import register_all
+
+            register_all()

@@ -2,29 +2,32 @@
 
 from typing import Any
 
-from django.contrib import admin
-from django.db.models import Count, JSONField, TextField
+from django.contrib import admin, messages
+from django.db.models import Count, TextField
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 from unfold.admin import TabularInline
 from unfold.widgets import UnfoldAdminTextareaWidget
 
+from guides import services
 from guides.admin.shown import thumbnail
+from guides.admin.tags import SpotForm
 from guides.models import PAINTED, Guide, SpotDetail, SpotImage
-from jobs.admin.base import AdornedChangeList, CappedPaginator, DescribedAdmin
+from guides.search import found
+from jobs.admin.base import CappedPaginator, DescribedAdmin
 
 MOST_SPOTS = 500
+WORDS = {"destination", "picture_style", "description", "topic_tags"}  # parts of the prompt
 
 
 class SpotInline(TabularInline):
     model = SpotDetail
+    form = SpotForm
     extra = 0
-    formfield_overrides = {
-        field: {"widget": UnfoldAdminTextareaWidget(attrs={"rows": 2})}
-        for field in (TextField, JSONField)
-    }
+    formfield_overrides = {TextField: {"widget": UnfoldAdminTextareaWidget(attrs={"rows": 2})}}
     fields = ["position", "spot_name", "description", "topic_tags", "image_status", thumbnail]
     # A form opened before the picture arrived must not remove the picture when it is saved.
     readonly_fields = ["image_status", thumbnail]
@@ -33,7 +36,8 @@ class SpotInline(TabularInline):
 @admin.register(Guide)
 class GuideAdmin(DescribedAdmin):
     list_display = ["title", "destination", "pictures", "created_at"]
-    search_fields = ["title", "destination", "plan_id__exact"]
+    search_fields = ["title"]  # only to show the search box
+    search_help_text = _("title, destination or plan id")
     inlines = [SpotInline]
     show_full_result_count = False
     paginator = CappedPaginator
@@ -45,8 +49,12 @@ class GuideAdmin(DescribedAdmin):
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
         return False  # there are no filters, and a handmade lookup would scan all guides
 
-    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[AdornedChangeList]:
-        return AdornedChangeList
+    def get_search_results(
+        self, request: HttpRequest, queryset: Any, search_term: str
+    ) -> tuple[Any, bool]:
+        term = search_term.strip().replace("\x00", "")
+        wanted = found(Guide, "plan_id", term, "title", "destination")
+        return (queryset.filter(wanted) if term else queryset), False
 
     def adorn(self, rows: list[Any]) -> None:
         """Count pictures only for the guides on this page."""
@@ -60,6 +68,22 @@ class GuideAdmin(DescribedAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         return ["plan_id"] if obj else []  # a guide's address never changes
+
+    def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
+        """Ask again for failed pictures whose words have changed, as the API does."""
+        of_all = not WORDS.isdisjoint(form.changed_data)
+        kept = [each for each in formset.initial_forms if each not in formset.deleted_forms]
+        reworded = [each for each in kept if of_all or not WORDS.isdisjoint(each.changed_data)]
+        # Before the spots are saved: jobs are always locked first.
+        asked = services.ask_again(form.instance, [each.instance.spot_name for each in reworded])
+        super().save_formset(request, form, formset, change)
+        if asked:
+            text = ngettext(
+                "%s failed picture was asked for again.",
+                "%s failed pictures were asked for again.",
+                asked,
+            )
+            self.message_user(request, text % asked, messages.SUCCESS)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         """Let a guide be deleted with its pictures, though no person may delete a picture alone."""

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib import admin, messages
+from django.contrib.admin.utils import quote
 from django.db import transaction
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -17,6 +18,7 @@ from unfold.decorators import display
 from guides import services
 from guides.admin.shown import small_picture
 from guides.models import SpotDetail, SpotImageJob
+from guides.search import found
 from jobs.admin import JobAdmin
 from jobs.console import audit
 from jobs.models import ENDED
@@ -26,13 +28,13 @@ from jobs.paid import limits
 @admin.register(SpotImageJob)
 class SpotImageJobAdmin(JobAdmin):
     list_display = ["picture", *JobAdmin.list_display]
-    search_help_text = _("id, plan id or beginning of a spot’s name; among failed ones the error")
+    search_help_text = _("name of a spot, id or plan id; among failed ones the error")
     exhibit_template = "admin/guides/exhibit.html"
     # No rerun: it could buy a picture twice by mistake. "New picture" asks first.
     job_actions = tuple(name for name in JobAdmin.job_actions if name != "rerun")
 
     def search(self, term: str) -> Q:
-        return super().search(term) | Q(plan_id=term) | Q(spot_name__startswith=term)
+        return super().search(term) | found(SpotImageJob, "plan_id", term, "spot_name")
 
     def adorn(self, rows: list[Any]) -> None:
         super().adorn(rows)
@@ -53,9 +55,14 @@ class SpotImageJobAdmin(JobAdmin):
         return format_html("{} <span class='tc-quiet'>{}</span>", job.spot_name, job.plan_id)
 
     def exhibit(self, request: HttpRequest, job: SpotImageJob) -> dict[str, Any]:
-        ask = {"title": _("New picture"), "link": self.address_of(job)}
-        may_ask = self.may(request, "change") and job.status in ENDED
-        return {"spot": job.spots().first(), "more_buttons": [ask] if may_ask else []}
+        spot = job.spots().first()
+        buttons = []
+        if self.may(request, "change") and job.status in ENDED:
+            buttons.append({"title": _("New picture"), "link": self.address_of(job)})
+        if spot and request.user.has_perm("guides.change_guide"):
+            guide = reverse("admin:guides_guide_change", args=[quote(spot.guide_id)])
+            buttons.append({"title": _("Edit the guide"), "link": guide})
+        return {"spot": spot, "more_buttons": buttons}
 
     # A new picture: pays again, on purpose
 
@@ -96,6 +103,9 @@ class SpotImageJobAdmin(JobAdmin):
             )
             self.message_user(request, text % job.spot_name, messages.SUCCESS)
         if left_alone:
-            text = gettext("Left alone: a picture of %s is on its way already.") % job.spot_name
+            text = (
+                gettext("Nothing was changed: a picture of %s is already on its way.")
+                % job.spot_name
+            )
             self.message_user(request, text, messages.WARNING)
         return HttpResponseRedirect(self.page_of(job))

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_POST
 from guides import services
 from guides.admin.shown import srcset_of, thumbnail
 from guides.models import SpotDetail, SpotImage, SpotImageJob
+from guides.search import found
 from jobs.admin import ReadOnlyAdmin
 from jobs.console import audit
 
@@ -24,13 +25,24 @@ MOST_VERSIONS = 24
 
 @admin.register(SpotDetail)
 class SpotAdmin(ReadOnlyAdmin):
-    list_display = [thumbnail, "spot_name", "guide_id", "image_status"]
+    list_display = [thumbnail, "spot_name", "plan_id", "image_status"]
     list_display_links = ["spot_name"]
-    search_fields = ["guide_id__exact"]
-    search_help_text = _("plan id")
+    search_fields = ["spot_name"]  # only to show the search box
+    search_help_text = _("name or plan id")
     ordering = ["-id"]
     sortable_by: list[str] = []
     change_form_template = "admin/guides/spot.html"
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: Any, search_term: str
+    ) -> tuple[Any, bool]:
+        term = search_term.strip().replace("\x00", "")
+        wanted = found(SpotDetail, "guide_id", term, "spot_name")
+        return (queryset.filter(wanted) if term else queryset), False
+
+    @admin.display(description=_("plan id"))
+    def plan_id(self, spot: SpotDetail) -> str:
+        return spot.guide_id
 
     def get_urls(self) -> list[URLPattern]:
         use = self.admin_site.admin_view(require_POST(self.use))
@@ -89,6 +101,9 @@ class SpotAdmin(ReadOnlyAdmin):
             text = gettext("A picture of %s is on its way.") % spot.spot_name
             self.message_user(request, text, messages.SUCCESS)
         else:
-            text = gettext("Left alone: %s has its picture, or a job for it.") % spot.spot_name
+            text = (
+                gettext("Nothing was changed: %s already has its picture, or a job for it.")
+                % spot.spot_name
+            )
             self.message_user(request, text, messages.WARNING)
         return HttpResponseRedirect(self.page_of(spot))

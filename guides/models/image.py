@@ -13,15 +13,22 @@ from guides.images import Picture
 class SpotImage(models.Model):
     """One picture and the request that made it. Nothing overwrites it."""
 
-    spot = models.ForeignKey("guides.SpotDetail", on_delete=models.CASCADE, related_name="images")
+    spot = models.ForeignKey(
+        "guides.SpotDetail",
+        on_delete=models.CASCADE,
+        related_name="images",
+        verbose_name=_("spot"),
+    )
     version = models.IntegerField(_("version"))
     is_current = models.BooleanField(_("current"), default=False)
-    payload_hash = models.CharField(max_length=64)
-    object_name = models.TextField(help_text=_("folder of its files in the picture storage"))
+    payload_hash = models.CharField(_("payload hash"), max_length=64)
+    object_name = models.TextField(
+        _("name in the storage"), help_text=_("folder of its files in the picture storage")
+    )
     bytes = models.IntegerField(_("bytes"))
     width = models.IntegerField(_("width"))
     height = models.IntegerField(_("height"))
-    blur = models.TextField(blank=True)
+    blur = models.TextField(_("preview"), blank=True)
     provider = models.TextField(_("provider"))
     model = models.TextField(_("model"), blank=True)
     prompt = models.TextField(_("prompt"))

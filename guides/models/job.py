@@ -68,13 +68,6 @@ class SpotImageJob(Job):
             # Asking twice is harmless: the second request meets the first.
             models.UniqueConstraint(fields=["plan_id", "spot_name"], name="one_image_job_per_spot"),
         ]
-        indexes = [
-            *Job.Meta.indexes,
-            # Serves the search by the beginning of a spot's name, with any collation.
-            models.Index(
-                fields=["spot_name"], name="spotimagejob_spot", opclasses=["text_pattern_ops"]
-            ),
-        ]
 
     def __str__(self) -> str:
         return f"{self.spot_name} ({self.plan_id})"

@@ -57,7 +57,11 @@ class SpotQuerySet(models.QuerySet["SpotDetail"]):
 
 class SpotDetail(Known):
     guide = models.ForeignKey(
-        Guide, on_delete=models.CASCADE, related_name="spots", db_column="plan_id"
+        Guide,
+        on_delete=models.CASCADE,
+        related_name="spots",
+        db_column="plan_id",
+        verbose_name=_("guide"),
     )
     spot_name = models.TextField(_("name"), validators=[validators.validate_spot_name])
     description = models.TextField(_("description"), blank=True, default="", db_default="")
@@ -73,7 +77,7 @@ class SpotDetail(Known):
         db_default=ImageStatus.NOT_STARTED,
     )
     # Shown while the file loads.
-    blur = models.TextField(blank=True, default="", db_default="", editable=False)
+    blur = models.TextField(_("preview"), blank=True, default="", db_default="", editable=False)
 
     KNOWN = (*NAME, *PICTURE)
 

@@ -170,7 +170,7 @@ class ActingAdmin(ReadOnlyAdmin):
         level = messages.SUCCESS if changed else messages.WARNING
         self.message_user(request, action.done % changed, level)
         for state, number in left_alone:
-            text = _("Left alone because they are %(state)s: %(number)s.")
+            text = _("Not changed, because they are %(state)s: %(number)s.")
             text %= {"state": state, "number": number}
             self.message_user(request, text, messages.WARNING)
 

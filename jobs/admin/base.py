@@ -13,11 +13,13 @@ from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.functional import cached_property
+from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.views import ChangeList
 
 from jobs import queue
+from jobs.admin import live
 from jobs.console import counting
 
 Rows = QuerySet[Any]
@@ -42,6 +44,10 @@ class AdornedChangeList(ChangeList):
     The URL can't change the order: only the admin knows which orders have an index.
     """
 
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.title = capfirst(str(self.opts.verbose_name_plural))  # not "Select … to view"
+
     def get_ordering(self, request: HttpRequest, queryset: Rows) -> Any:
         self.params.pop(ORDER_VAR, None)
         return super().get_ordering(request, queryset)
@@ -53,7 +59,21 @@ class AdornedChangeList(ChangeList):
 
 
 class DescribedAdmin(ModelAdmin):
-    """Rows whose page shows more than their columns."""
+    """Rows whose page shows more than their columns, and whose list renews itself."""
+
+    change_list_template = "admin/jobs/change_list.html"
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        page: HttpResponse = live.answer(request, super().changelist_view(request, extra_context))
+        return page
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return AdornedChangeList
+
+    def adorn(self, rows: list[Any]) -> None:
+        """Add what the list shows besides columns to the rows of one page."""
 
     def describe(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         """More context for the template of a row's page."""
@@ -68,10 +88,11 @@ class DescribedAdmin(ModelAdmin):
     ) -> HttpResponse:
         row = self.get_object(request, unquote(object_id))
         context = self.describe(request, row) if row else {}
-        response: HttpResponse = super().change_view(
+        response = super().change_view(
             request, object_id, form_url, {**context, **(extra_context or {})}
         )
-        return response
+        page: HttpResponse = live.answer(request, response)
+        return page
 
     @queue.repeated
     def changeform_view(self, request: HttpRequest, *arguments: Any, **options: Any) -> Any:
@@ -93,7 +114,6 @@ class ReadOnlyAdmin(DescribedAdmin):
     list_max_show_all = 0
     sortable_by: list[str] = []  # an order without an index would take minutes
     list_filter_submit = True
-    change_list_template = "admin/jobs/change_list.html"
     actions: Any = []
 
     def has_add_permission(self, request: HttpRequest) -> bool:
@@ -119,12 +139,6 @@ class ReadOnlyAdmin(DescribedAdmin):
         """Only the filters' lookups: any other one, typed into the URL, would read all rows."""
         return lookup in filter_names(self.list_filter)
 
-    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
-        return AdornedChangeList
-
-    def adorn(self, rows: list[Any]) -> None:
-        """Add what the list shows besides columns to the rows of one page."""
-
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         actions: dict[str, Any] = super().get_actions(request)
         actions.pop("delete_selected", None)
@@ -140,10 +154,7 @@ class ReadOnlyAdmin(DescribedAdmin):
         return row
 
     def page_of(self, row: Model) -> str:
-        return reverse(
-            f"{self.admin_site.name}:{self.opts.app_label}_{self.opts.model_name}_change",
-            args=[quote(row.pk)],
-        )
+        return page_of(row)
 
 
 class ByJobAdmin(ReadOnlyAdmin):
@@ -180,6 +191,11 @@ def as_uuid(text: str) -> UUID | None:
         return UUID(text)
     except ValueError:
         return None
+
+
+def page_of(row: Model) -> str:
+    opts = row._meta
+    return reverse(f"admin:{opts.app_label}_{opts.model_name}_change", args=[quote(row.pk)])
 
 
 def list_of(model: type[Model]) -> str:

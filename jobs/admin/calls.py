@@ -13,8 +13,9 @@ from unfold.decorators import display
 
 from jobs import queue
 from jobs.admin.attempts import job_link
-from jobs.admin.base import ByJobAdmin, Rows
+from jobs.admin.base import Rows
 from jobs.admin.filters import CallProviderFilter, DayFilter, SeenFilter
+from jobs.admin.verdicts import VerdictAdmin
 from jobs.console import actions, audit, counting, shown
 from jobs.db import clock
 from jobs.models import Call, State
@@ -30,7 +31,7 @@ COLOURS = {
 
 
 @admin.register(Call)
-class CallAdmin(ByJobAdmin):
+class CallAdmin(VerdictAdmin):
     list_display = [
         *("started", "provider", "known", "price", "duration", "job", "worker", "looked_into"),
     ]

@@ -1,8 +1,6 @@
 """The admin's first page: first what needs a person now, then all figures."""
 
-import hashlib
 import json
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +11,7 @@ from django.utils.formats import date_format, number_format
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
-from jobs.admin import timeline
+from jobs.admin import live, timeline
 from jobs.admin.base import link_to, list_of
 from jobs.admin.failures import failure_lines
 from jobs.admin.workers import COLOURS as WORKER_COLOURS
@@ -22,8 +20,6 @@ from jobs.console import figures, needs, shown
 from jobs.console.figures import Flow, Model, Timing
 from jobs.models import Provider, Status, Worker
 
-# What differs each time although nothing has changed: the tokens of forms, and the clock.
-VOLATILE = re.compile(r'name="csrfmiddlewaretoken" value="\w+"|data-clock>[^<]*<')
 GREEN, RED = "#16a34a", "#dc2626"
 
 
@@ -45,14 +41,8 @@ def fragment(request: HttpRequest) -> HttpResponse:
     """The dashboard again, for an open page; 304 if only its clock has changed."""
     context = dashboard(request)
     page = render_to_string("admin/jobs/dashboard.html", context, request)
-    etag = f'"{hashlib.sha256(VOLATILE.sub("", page).encode()).hexdigest()[:32]}"'
-    if request.headers.get("If-None-Match") == etag:
-        response = HttpResponse(status=304)
-    else:
-        response = HttpResponse(page)
-    response["ETag"] = etag
+    response = live.unless_same(request, page)
     response["X-As-Of"] = context["now"]  # a page that has not changed was still looked at now
-    response["Cache-Control"] = "private, no-cache"
     return response
 
 

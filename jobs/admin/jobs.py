@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from jobs.admin import timeline
+from jobs.admin import columns, tabs, timeline
 from jobs.admin.acting import ActingAdmin
 from jobs.admin.base import Rows, as_uuid, link_to
 from jobs.admin.failures import failure_lines
@@ -25,7 +25,7 @@ from jobs.admin.filters import (
 from jobs.console import audit, causes, counting, shown
 from jobs.console.counting import MANY
 from jobs.db import clock
-from jobs.models import Attempt, Call, Job, Status, Worker
+from jobs.models import ENDED, Attempt, Call, Job, Status, Worker
 from jobs.paid import limits, waiting
 
 # Each label is a colour and a word, for people who can't see the colour.
@@ -61,15 +61,23 @@ class JobAdmin(ActingAdmin):
 
     # The list
 
+    def get_list_display(self, request: HttpRequest) -> list[Any]:
+        """Show the model's own columns too, unless a subclass has chosen them."""
+        if self.list_display is not JobAdmin.list_display:
+            return list(self.list_display)
+        first, *rest = self.list_display
+        return [first, *columns.own_columns(self.model), *rest]
+
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Above a list of failures, show them grouped by kind."""
+        """Above the list, show a tab per status; above failures, how many of each kind."""
         refuse_nul(request)
         shows_all_failures = request.GET.get("status__exact") == Status.FAILED
         lines = failure_lines(self.model) if shows_all_failures else []
+        above = {"failures": lines, "tabs": tabs.of(self.model, request)}
         response: HttpResponse = super().changelist_view(
-            request, {"failures": lines, **(extra_context or {})}
+            request, {**above, **(extra_context or {})}
         )
         return response
 
@@ -175,6 +183,7 @@ class JobAdmin(ActingAdmin):
             "most": timeline.MOST,
             "log": audit.about(job)[:20],
             "offered": self.offered(request, job),
+            "is_final": job.status in ENDED,  # then the page stops renewing itself
             "exhibit_template": self.exhibit_template,
             **self.exhibit(request, job),
         }

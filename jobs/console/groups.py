@@ -1,4 +1,7 @@
-"""User groups: viewers see, operators act. Created after `migrate`, when permissions exist."""
+"""User groups: viewers see, operators act, editors write guides.
+
+Created after `migrate`, when permissions exist.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -12,7 +15,7 @@ from django.dispatch import receiver
 
 from jobs.models import Attempt, Call, Job, Provider, Worker
 
-VIEWERS, OPERATORS = "viewers", "operators"
+VIEWERS, OPERATORS, EDITORS = "viewers", "operators", "editors"
 Grants = Mapping[type[Model], Iterable[str]]
 
 OPERATE: Grants = {

@@ -7,6 +7,7 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 OVERDUE = timedelta(seconds=15)  # after its deadline; by then its worker would have recorded it
@@ -113,7 +114,14 @@ class Call(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.provider} for {self.kind} {self.job_id}, try {self.number}: {self.state}"
+        text = gettext("%(provider)s for %(kind)s %(job)s, try %(number)s: %(state)s")
+        return text % {
+            "provider": self.provider,
+            "kind": self.kind,
+            "job": self.job_id,
+            "number": self.number,
+            "state": self.get_state_display(),
+        }
 
     def is_unknown(self, now: datetime) -> bool:
         """Whether it may or may not have been paid for; like `CallQuerySet.unknown()`."""

@@ -5,13 +5,13 @@ import time
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 
 from django.conf import settings
 from django.db import Error
 from django.db.models import Max
-from django.db.models.functions import Now
+from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 
 from jobs.db import sessions
@@ -193,11 +193,51 @@ def end(
             limits.lock(call.provider)
         ending = Call.objects.same(call).filter(state__in=origins or ENDS_FROM[state])
         booked = ending.values_list("cost", flat=True).first()
+        has_ended = False
         if booked is not None:
             if cost is not None:
                 told["cost"] = cost
-                day = call.booked_on or timezone.localdate(call.started_at)
-                limits.book(call.provider, cost - booked, day)
-            ending.update(state=state, error=error, finished_at=Now(), **told)
+                limits.book(call.provider, cost - booked, day_of(call))
+            has_ended = bool(ending.update(state=state, error=error, finished_at=Now(), **told))
+        if state == State.STORED and not has_ended:
+            _overrule(call, cost, told)
     with suppress(Call.DoesNotExist):  # a failover lost the row
         call.refresh_from_db(from_queryset=Call.objects.same(call))
+
+
+def day_of(call: Call) -> date:
+    """The day on which its price was booked."""
+    return call.booked_on or timezone.localdate(call.started_at)
+
+
+# What a person found out about a call whose outcome is unknown.
+
+
+def was_not_billed(call: Call, told: str) -> bool:
+    """Give the price back, and end the call as failed; False if it is not unknown any more."""
+    with sessions.short_transaction():
+        limits.lock(call.provider)
+        unknown = Call.objects.same(call).unknown()
+        booked = unknown.values_list("cost", flat=True).first()
+        if booked is None:
+            return False
+        limits.book(call.provider, -booked, day_of(call))
+        end = Coalesce("finished_at", Now())
+        return bool(
+            unknown.update(
+                state=State.FAILED, cost=Decimal(0), error=told, seen=True, finished_at=end
+            )
+        )
+
+
+def _overrule(call: Call, cost: Decimal | None, told: dict[str, object]) -> None:
+    """Keep an answer that came although a person was told that nothing was billed.
+
+    The person's decision gave the price back, so the price is booked again.
+    """
+    provider = limits.lock(call.provider)
+    judged = Call.objects.same(call).filter(state=State.FAILED, seen=True)
+    if judged.exists():
+        cost = provider.price if cost is None else cost
+        limits.book(provider.name, cost, day_of(call))
+        judged.update(state=State.STORED, error="", finished_at=Now(), **{**told, "cost": cost})

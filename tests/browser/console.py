@@ -5,6 +5,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 from django.conf import settings
+from django.contrib import admin
 from django.contrib.auth.models import Group, User
 from django.db.models import F
 from django.db.models.functions import Now
@@ -15,7 +16,7 @@ from guides import demo
 from guides.models import SpotDetail, SpotImageJob
 from jobs import queue
 from jobs.errors import AnswerLost, LeaseLost, PermanentError
-from jobs.models import Attempt, Call, Outcome, Provider, State, Worker, uuid7
+from jobs.models import Attempt, Call, Outcome, Provider, State, Worker, job_models, uuid7
 from jobs.paid import limits
 from jobs.queue.outcomes import End, from_error
 from tests.guides.painting import claim, paint_alike
@@ -35,6 +36,13 @@ def log_in(page, group=None):
     cookie = {"name": settings.SESSION_COOKIE_NAME, "value": client.cookies["sessionid"].value}
     page.context.add_cookies([{**cookie, "url": page.url}])
     return page
+
+
+def hide_test_models(monkeypatch):
+    """Take the job models of the tests out of the console."""
+    for model in job_models():
+        if model._meta.app_label == "testapp":
+            monkeypatch.delitem(admin.site._registry, model)
 
 
 def new_worker(name="atlas:4711:3fa9c1d2", **columns):

@@ -3,16 +3,15 @@
 import io
 from pathlib import Path
 
-from django.contrib import admin
 from django.urls import reverse
 from PIL import Image
 
 from guides import demo
 from guides.models import SpotDetail
+from tests.browser.console import hide_test_models
 from tests.browser.visitor import sign_in
 from tests.guides.history import have_worker, remember
 from tests.guides.painting import give_up, paint
-from tests.testapp.models import Chore
 
 FOLDER = Path(__file__).parents[2] / "docs" / "images"
 DESKTOP = {"width": 1280, "height": 960}
@@ -22,7 +21,7 @@ UNPAINTED = "The Isle in the Fog"
 
 
 def test_screenshots(visit, transactional_db, pictures, monkeypatch):
-    monkeypatch.delitem(admin.site._registry, Chore)  # a model of the tests
+    hide_test_models(monkeypatch)
     demo.load()
     everything = set(SpotDetail.objects.values_list("spot_name", flat=True))
     alps = set(SpotDetail.objects.filter(guide="alps-by-train").values_list("spot_name", flat=True))

@@ -1,15 +1,13 @@
 """Makes docs/images/console-*.png, by `make screenshots`; not collected with the tests."""
 
-from django.contrib import admin
 from django.urls import reverse
 
 from guides import services
 from guides.models import SpotDetail, SpotImageJob
 from jobs.models import Status
-from tests.browser.console import GEMINI, busy_night, give_back, log_in
+from tests.browser.console import GEMINI, busy_night, give_back, hide_test_models, log_in
 from tests.browser.screenshots import PHONE, shoot
 from tests.guides.painting import paint
-from tests.testapp.models import Chore
 
 WIDE = {"width": 1440, "height": 1000}
 TALL = {"width": 1440, "height": 1500}
@@ -17,7 +15,7 @@ LONG = {"width": 390, "height": 1700}
 
 
 def test_screenshots_of_the_console(visit, transactional_db, pictures, monkeypatch):
-    monkeypatch.delitem(admin.site._registry, Chore)  # a model of the tests
+    hide_test_models(monkeypatch)
     busy_night(paint)
     page = log_in(visit("/", viewport=TALL))
     twice = SpotImageJob.objects.filter(status=Status.SUCCEEDED).order_by("id").first()

@@ -4,7 +4,6 @@ import threading
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from django.contrib import admin
 from django.db import connection
 from django.db.models.functions import Now
 from django.urls import reverse
@@ -17,12 +16,11 @@ from jobs.models import Attempt, Call, Provider, Status
 from jobs.paid import limits
 from jobs.worker.loop import Loop
 from jobs.worker.options import Options
-from tests.browser.console import busy_night, log_in, new_worker
+from tests.browser.console import busy_night, hide_test_models, log_in, new_worker
 from tests.browser.visitor import needs_chromium
 from tests.guides.conftest import save_guide
 from tests.guides.painting import give_up
 from tests.jobs.processes import wait_until
-from tests.testapp.models import Chore
 
 pytestmark = needs_chromium
 
@@ -156,7 +154,7 @@ def test_a_viewer_sees_and_gets_no_button(guide, visit):
 
 
 def test_the_dashboard_renews_itself_and_nothing_moves(guide, visit, monkeypatch):
-    monkeypatch.delitem(admin.site._registry, Chore)
+    hide_test_models(monkeypatch)
     page = log_in(visit("/", viewport={"width": 1280, "height": 400}))
     new_worker()
     limits.find("painter")
@@ -248,7 +246,7 @@ def test_the_filters_are_opened_and_closed_by_keyboard(guide, visit):
 
 
 def test_axe_finds_no_barrier_of_ours(transactional_db, pictures, visit, monkeypatch):
-    monkeypatch.delitem(admin.site._registry, Chore)
+    hide_test_models(monkeypatch)
     busy_night()
     page = log_in(visit("/", reduced_motion="reduce"))
     job = SpotImageJob.objects.filter(status=Status.FAILED).first()

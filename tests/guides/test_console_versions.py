@@ -117,7 +117,7 @@ def test_a_picture_that_is_on_its_way_is_left_alone(operator, pictures):
     page = operator.post(new_picture(job), follow=True)
 
     assert SpotImageJob.objects.get().generation == 0
-    assert "Left alone" in page.text
+    assert "Nothing was changed" in page.text
 
 
 def test_a_viewer_asks_for_no_picture(client, painted):

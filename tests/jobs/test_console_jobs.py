@@ -27,7 +27,7 @@ def test_what_is_left_alone_is_said(admin_client, worker, chore):
     page = act(admin_client, "requeue", chore)
 
     assert Chore.objects.get().status == Status.PROCESSING
-    assert "Left alone because they are processing: 1." in page
+    assert "Not changed, because they are processing: 1." in page
 
 
 def test_a_job_is_canceled_from_the_list_by_name(admin_client, chore):

@@ -40,7 +40,7 @@ def test_after_the_preview_they_are_done_and_counted(operator):
 
     assert statuses() == {"a": "queued", "b": "queued", "c": "succeeded"}
     assert "Jobs queued again: 2." in page
-    assert "Left alone because they are succeeded: 1." in page
+    assert "Not changed, because they are succeeded: 1." in page
     assert LogEntry.objects.filter(object_id=None, object_repr="2 chores").count() == 1
     assert LogEntry.objects.exclude(object_id=None).count() == 2
 
@@ -98,8 +98,8 @@ def test_when_time_is_up_the_rest_goes_on_where_it_stopped(operator, monkeypatch
     page = confirm(operator, page, "requeue")
     page = confirm(operator, page, "requeue")
     assert "Jobs queued again: 6." in page.text
-    assert "Left alone because they are succeeded: 1." in page.text
-    assert "Left alone because they are queued" not in page.text  # the action itself queued them
+    assert "Not changed, because they are succeeded: 1." in page.text
+    assert "Not changed, because they are queued" not in page.text  # the action itself queued them
     assert sorted(statuses().values()) == ["queued"] * 6 + ["succeeded"]
 
 

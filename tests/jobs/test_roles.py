@@ -1,10 +1,18 @@
 """The groups that `migrate` makes: a permission that an administrator removed stays removed."""
 
-import pytest
-from django.contrib.auth.models import Group, Permission
-from django.core.management import call_command
+from importlib import import_module
+from types import SimpleNamespace
 
-from jobs.console.groups import OPERATORS, VIEWERS
+import pytest
+from django.apps import apps
+from django.contrib.auth.models import Group, Permission, User
+from django.core.exceptions import PermissionDenied
+from django.core.management import call_command
+from django.db import connection
+from django.urls import reverse
+
+from config.refusals import helpful_groups, permission_denied
+from jobs.console.groups import EDITORS, OPERATORS, VIEWERS
 
 pytestmark = pytest.mark.django_db
 
@@ -53,3 +61,50 @@ def test_a_group_that_was_deleted_is_made_again_with_all_it_needs():
     migrate()
 
     assert permissions(OPERATORS) == before
+
+
+def test_an_operators_group_of_an_earlier_release_may_mend_guides():
+    mend = import_module("guides.migrations.0007_operators_mend_guides").grant
+    take_away(OPERATORS, "change_guide", "change_spotdetail")
+
+    mend(apps, SimpleNamespace(connection=connection))
+
+    assert {"change_guide", "change_spotdetail"} <= permissions(OPERATORS)
+
+
+def test_editors_make_and_edit_guides_and_touch_no_job():
+    held = permissions(EDITORS)
+
+    assert {"add_guide", "change_guide", "add_spotdetail", "delete_spotdetail"} <= held
+    assert {"view_spotimagejob", "change_spotimage"} <= held
+    assert not held & {"change_spotimagejob", "delete_guide", "change_provider", "change_call"}
+
+
+@pytest.mark.parametrize(
+    ("method", "name", "groups"),
+    [
+        ("post", "testapp_chore_changelist", ["operators"]),
+        ("get", "guides_guide_add", ["editors"]),
+        ("get", "auth_user_changelist", []),
+    ],
+)
+def test_a_refusal_says_which_group_can_help(rf, method, name, groups):
+    request = getattr(rf, method)("/")
+    request.user = User.objects.create_user("vera", is_staff=True)
+    request.user.groups.add(Group.objects.get(name=VIEWERS))
+    request.resolver_match = SimpleNamespace(url_name=name)
+
+    page = permission_denied(request, PermissionDenied())
+
+    assert page.status_code == 403
+    assert helpful_groups(request) == groups
+    assert "vera" in page.text
+    assert all(group in page.text for group in groups)
+
+
+def test_a_refused_page_offers_the_way_back(viewer):
+    page = viewer.get(reverse("new_guide"))
+
+    assert page.status_code == 403
+    assert "editors" in page.text
+    assert f'href="{reverse("admin:index")}"' in page.text

@@ -1,7 +1,7 @@
 "use strict";
 
-// Refreshes the dashboard by changing only the nodes that differ. So nothing jumps, and open
-// details, the selection and the focus stay.
+// Refreshes the dashboard, lists and pages of jobs by changing only the nodes that differ. So
+// nothing jumps, and open details and the focus stay.
 
 const KEPT = new Set(["open", "style", "width", "height"]); // set by the reader or by the chart
 
@@ -109,57 +109,118 @@ function drawAll() {
 // The element that must not move: the one under the pointer, else one in the upper window.
 
 let pointer = null;
+let isPressed = false; // a node that is replaced under a pressed button loses the click
 
-function anchorIn(dashboard) {
+function anchorIn(parts) {
   const places = [pointer, { x: innerWidth / 2, y: innerHeight / 3 }];
   for (const place of places) {
     const element = place && document.elementFromPoint(place.x, place.y);
-    if (element && element !== dashboard && dashboard.contains(element)) return element;
+    if (element && parts.some((part) => element !== part && part.contains(element))) return element;
   }
   return null;
 }
 
-function keepInPlace(dashboard, change) {
-  const anchor = anchorIn(dashboard);
+function keepInPlace(parts, change) {
+  const anchor = anchorIn(parts);
   const before = anchor && anchor.getBoundingClientRect().top;
   change();
   if (anchor && anchor.isConnected) scrollBy(0, anchor.getBoundingClientRect().top - before);
 }
 
-// Refreshing
+// Refreshing. A page has parts with names, except the dashboard, which is one part.
 
-function keepFresh(dashboard) {
+function partsOf(page) {
+  const parts = [...document.querySelectorAll("[data-live]")];
+  return parts.length ? parts : [page];
+}
+
+function renewParts(parts, fresh) {
+  for (const part of parts) {
+    const name = part.dataset.live;
+    const other = name ? fresh.querySelector(`[data-live="${name}"]`) : fresh;
+    if (!other) continue;
+    if (name) renewAttributes(part, other);
+    renewChildren(part, withEdges(part, other));
+  }
+}
+
+// Whether a person is doing something that a change would disturb: selecting rows or text,
+// typing, choosing, pressing, or answering a dialog.
+function isBusy(parts) {
+  const chosen = getSelection();
+  const isIn = (node) => node && parts.some((part) => part.contains(node));
+  return (
+    isPressed ||
+    Boolean(document.querySelector("dialog[open], input.action-select:checked")) ||
+    (!chosen.isCollapsed && isIn(chosen.anchorNode)) ||
+    (isIn(document.activeElement) && document.activeElement.matches("textarea, select, input:not([type=checkbox])"))
+  );
+}
+
+function keepFresh(page) {
   let tag = "";
+  const every = Number(page.dataset.every);
   const heard = listenFor(document.getElementById("stale"));
   const refresh = async () => {
-    if (document.hidden) return;
-    const answer = await fetch(dashboard.dataset.refresh, {
-      headers: tag ? { "If-None-Match": tag } : {},
+    const parts = partsOf(page);
+    if (document.hidden || isBusy(parts)) return;
+    const answer = await fetch(page.dataset.refresh || location.href, {
+      headers: { "X-Renew": "1", ...(tag ? { "If-None-Match": tag } : {}) },
       cache: "no-store",
-      signal: AbortSignal.timeout(2 * Number(dashboard.dataset.every)),
+      signal: AbortSignal.timeout(2 * every),
     }).catch(() => null); // the next refresh tries again
-    const page = answer && answer.status === 200 && (await answer.text().catch(() => null));
+    const text = answer && answer.status === 200 && (await answer.text().catch(() => null));
     const isLogin = Boolean(answer && answer.redirected);
-    heard(!isLogin && (page || (answer && answer.status === 304)), isLogin);
-    if (answer && !isLogin) setClock(dashboard, answer.headers.get("X-As-Of"));
-    if (!page || isLogin) return;
+    heard(!isLogin && (text || (answer && answer.status === 304)), isLogin);
+    if (answer && !isLogin) setClock(page, answer.headers.get("X-As-Of"));
+    if (!text || isLogin || isBusy(parts)) return;
     tag = answer.headers.get("ETag") || "";
     const fresh = document.createElement("div");
-    fresh.innerHTML = page;
-    keepInPlace(dashboard, () => {
-      renewChildren(dashboard, withEdges(dashboard, fresh));
+    fresh.innerHTML = text;
+    keepInPlace(parts, () => {
+      renewParts(parts, fresh);
       drawAll();
     });
+    countRows();
   };
-  setInterval(refresh, Number(dashboard.dataset.every));
+  // A job that has ended changes only if a person requeues it: look again when the reader returns.
+  const isFinal = () => Boolean(document.querySelector("[data-live][data-final]"));
+  setInterval(() => isFinal() || refresh(), every);
   document.addEventListener("visibilitychange", refresh);
   document.addEventListener("pointermove", ({ x, y }) => { pointer = { x, y }; });
   document.addEventListener("pointerleave", () => { pointer = null; });
+  document.addEventListener("pointerdown", () => { isPressed = true; });
+  for (const name of ["pointerup", "pointercancel", "dragend"]) {
+    addEventListener(name, () => { isPressed = false; });
+  }
+}
+
+// Selecting rows: the admin's own script knows the rows that the page began with. It gets a
+// collection that always holds the rows there are.
+
+const boxes = document.getElementsByClassName("action-select");
+boxes.forEach = Array.prototype.forEach;
+let hasActions = false;
+
+if (window.Actions) {
+  const select = window.Actions;
+  window.Actions = (_first, options) => {
+    hasActions = true;
+    select(boxes, options);
+  };
+}
+
+function countRows() {
+  const list = document.querySelector(".result-list-wrapper");
+  const counter = list && list.querySelector(".action-counter");
+  if (!counter || !boxes.length) return;
+  counter.dataset.actionsIcnt = boxes.length;
+  if (!hasActions) window.Actions(boxes, { parent: list }); // the list was empty at first
 }
 
 // The moment of the last look, also when nothing has changed since.
-function setClock(dashboard, time) {
-  const clock = dashboard.querySelector("[data-clock]");
+function setClock(page, time) {
+  const clock = page.querySelector("[data-clock]");
   if (clock && time) clock.textContent = clock.textContent.replace(/\d+:\d+:\d+/, time);
 }
 
@@ -177,9 +238,9 @@ function listenFor(notice) {
 }
 
 // Removes the white space that the page has around the fragment and the fragment has not.
-function withEdges(dashboard, fresh) {
+function withEdges(part, fresh) {
   const isBlank = (node) => node && node.nodeType === Node.TEXT_NODE && !node.data.trim();
-  for (const node of [dashboard, fresh]) {
+  for (const node of [part, fresh]) {
     while (isBlank(node.firstChild)) node.firstChild.remove();
     while (isBlank(node.lastChild)) node.lastChild.remove();
   }
@@ -187,12 +248,14 @@ function withEdges(dashboard, fresh) {
 }
 
 addEventListener("load", () => {
-  const dashboard = document.getElementById("dashboard");
-  if (dashboard) {
+  const page = document.querySelector("[data-refresh]");
+  if (page) {
     drawAll();
-    keepFresh(dashboard);
+    keepFresh(page);
     new MutationObserver(drawAll).observe(document.documentElement, { attributeFilter: ["class"] });
   }
+  const tab = document.querySelector(".tc-tab[aria-current]");
+  if (tab) tab.parentNode.scrollLeft = tab.offsetLeft - tab.parentNode.offsetLeft - 16;
   const form = document.querySelector("form[data-go-on]");
   if (form) form.requestSubmit();
 });
