@@ -89,7 +89,7 @@ clean: ## Remove what can be made again; the data in .postgres stays
 	@rm -rf .import_linter_cache .hypothesis staticfiles
 
 .env:
-	@cp .env.example .env
+	@install -m 600 .env.example .env
 
 # An interrupted installation can look complete. So an environment without this marker is made anew,
 # and the marker is gone while the tools are being installed.
