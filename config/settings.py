@@ -83,6 +83,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "config.headers.middleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.csp.middleware",
@@ -91,6 +92,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "config.bodies.middleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -130,6 +132,7 @@ AUTH_PASSWORD_VALIDATORS = [
 
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000  # a guide of 500 spots is one form
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10_000_000  # a million letters, nine bytes each in a form
+DATA_UPLOAD_MAX_NUMBER_FILES = 0  # no page takes files
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEBUG
 SECURE_SSL_REDIRECT = env.bool("SECURE_SSL_REDIRECT", not DEBUG)
@@ -140,6 +143,8 @@ SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 TRUST_PROXY = env.bool("TRUST_PROXY", False)
 if TRUST_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+# For /.well-known/security.txt. Empty: there is none.
+SECURITY_CONTACT = protection.contact(env.str("SECURITY_CONTACT", ""))
 DEFAULT_EXCEPTION_REPORTER_FILTER = "config.protection.ReportFilter"
 
 
