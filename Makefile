@@ -74,8 +74,9 @@ messages: $(READY) .env ## Collect the texts to translate and compile the catalo
 	@$(BIN)/python manage.py compilemessages -l ja -i .venv -i .bench
 
 .PHONY: stop
-stop: ## Stop the embedded databases
-	@[ ! -e $(READY) ] || $(BIN)/python -m config.embedded stop .postgres .postgres-test
+stop: ## Stop everything that runs from this folder, the embedded databases last
+	@[ ! -e $(READY) ] || { $(BIN)/python -m config.processes && \
+		$(BIN)/python -m config.embedded stop .postgres .postgres-test; }
 
 .PHONY: requirements
 requirements: $(TOOLS) ## Pin the newest versions the .in files allow
