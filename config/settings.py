@@ -265,6 +265,7 @@ LOGGING = {
     "root": {"handlers": ["stderr"], "level": "INFO"},
     "loggers": {
         "django": {"handlers": []},  # Django's own would log every line twice
+        "django.server": {"handlers": [], "propagate": True},  # its own prints what clients send
         "httpx2": {"level": "WARNING"},  # the database records the calls
     },
 }
