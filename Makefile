@@ -74,8 +74,9 @@ messages: $(READY) .env ## Collect the texts to translate and compile the catalo
 	@$(BIN)/python manage.py compilemessages -l ja -i .venv -i .bench
 
 .PHONY: stop
-stop: ## Stop the embedded databases
-	@[ ! -e $(READY) ] || $(BIN)/python -m config.embedded stop .postgres .postgres-test
+stop: ## Stop everything that runs from this folder, the embedded databases last
+	@[ ! -e $(READY) ] || { $(BIN)/python -m config.processes && \
+		$(BIN)/python -m config.embedded stop .postgres .postgres-test; }
 
 .PHONY: requirements
 requirements: $(TOOLS) ## Pin the newest versions the .in files allow
@@ -89,7 +90,7 @@ clean: ## Remove what can be made again; the data in .postgres stays
 	@rm -rf .import_linter_cache .hypothesis staticfiles
 
 .env:
-	@cp .env.example .env
+	@install -m 600 .env.example .env
 
 # An interrupted installation can look complete. So an environment without this marker is made anew,
 # and the marker is gone while the tools are being installed.

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import OperationalError, connections
 
+from config import processes
 from config.embedded.server import Server
 from guides import demo
 
@@ -28,6 +29,7 @@ ADMIN = "admin"
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 Child = subprocess.Popen[bytes]
+Guard = Callable[[object], None]
 
 
 def run(port_name: str) -> int:
@@ -35,24 +37,27 @@ def run(port_name: str) -> int:
     refuse_production()
     port = read_port(port_name)
     with only_instance():
+        wait_for_guard()
         refuse_taken(port)
         for number in STOP_SIGNALS:
             signal.signal(number, signal.default_int_handler)  # until supervise() takes over
-        try:
-            prepare()
-            threading.Thread(target=announce, args=[port], daemon=True).start()
-            return supervise(
-                {
-                    # With the reloader, though it costs a process: without it an edited template
-                    # would not show.
-                    "web": ["runserver", f"{HOST}:{port}"],
-                    "worker": ["runworker"],
-                }
-            )
-        except KeyboardInterrupt:
-            return 1
-        finally:
-            stop_database()
+        with guarded() as guard:
+            try:
+                prepare()
+                threading.Thread(target=announce, args=[port], daemon=True).start()
+                return supervise(
+                    {
+                        # With the reloader, though it costs a process: without it an edited
+                        # template would not show.
+                        "web": ["runserver", f"{HOST}:{port}"],
+                        "worker": ["runworker"],
+                    },
+                    guard,
+                )
+            except KeyboardInterrupt:
+                return 1
+            finally:
+                stop_database()
 
 
 def refuse_production() -> None:
@@ -79,11 +84,45 @@ def only_instance() -> Iterator[None]:
         except BlockingIOError:
             raise CommandError(
                 f"Tabie runs from {settings.BASE_DIR} already: stop it with Ctrl-C in its "
-                "terminal. Only one more worker? `make worker`."
+                "terminal, or with `make stop`. To add a worker: `make worker`."
             ) from None
         yield
     finally:
         os.close(folder)
+
+
+def wait_for_guard() -> None:
+    """Let the guard of a killed run finish: it still ends that run's processes."""
+    with (settings.BASE_DIR / "manage.py").open() as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("Waiting until the processes of the last run have ended.")
+            fcntl.flock(file, fcntl.LOCK_EX)
+
+
+@contextmanager
+def guarded() -> Iterator[Guard]:
+    """Have everything ended by another process (config/guard.py) if this one is killed."""
+    guard = subprocess.Popen(
+        [sys.executable, "-m", "config.guard", *database_folders()],
+        cwd=settings.BASE_DIR,
+        stdin=subprocess.PIPE,
+        start_new_session=True,  # Ctrl-C is not for the guard
+    )
+    pipe = guard.stdin
+    assert pipe
+
+    def tell(word: object) -> None:
+        with suppress(OSError):  # without a guard everything else still works
+            os.write(pipe.fileno(), f"{word}\n".encode())
+
+    try:
+        yield tell
+    finally:
+        tell("done")
+        pipe.close()
+        guard.wait()
 
 
 def refuse_taken(port: int) -> None:
@@ -94,8 +133,18 @@ def refuse_taken(port: int) -> None:
             raise CommandError(f"Port {port} can't be used: {error.strerror}.") from None
         other = port + 1 if port < 65535 else 8000
         raise CommandError(
-            f"Port {port} is taken: stop what listens there, or set PORT={other}."
+            f"Port {port} is taken: stop what listens there, or set PORT={other}.{holder(port)}"
         ) from None
+
+
+def holder(port: int) -> str:
+    """Name the process at a port, and how to end it; empty if it is another user's."""
+    process = processes.listener(port)
+    if process is None:
+        return ""
+    is_ours = process.pid in [each.pid for each in processes.ours(settings.BASE_DIR)]
+    way = "make stop" if is_ours else f"kill {process.pid}"
+    return f" It is process {process.pid} ({process.command[:120]}): `{way}` ends it."
 
 
 def prepare() -> None:
@@ -129,7 +178,7 @@ def announce(port: int) -> None:
     say(f"\n    Tabie is ready: http://{HOST}:{port}/\n    Admin: /admin/. Ctrl-C stops it.\n")
 
 
-def supervise(commands: dict[str, list[str]]) -> int:
+def supervise(commands: dict[str, list[str]], guard: Guard = lambda group: None) -> int:
     """Run commands until one ends or a signal comes, then end all of them and wait.
 
     A second signal is passed on as well: it tells a draining worker to hurry.
@@ -137,7 +186,10 @@ def supervise(commands: dict[str, list[str]]) -> int:
     asked: list[int] = []
     for number in STOP_SIGNALS:
         signal.signal(number, lambda number, frame: asked.append(number))
-    children = {name: start(command) for name, command in commands.items()}
+    children = {}
+    for name, command in commands.items():
+        children[name] = start(command)
+        guard(children[name].pid)
     relays = [relay(name, child) for name, child in children.items()]
     told = answered = 0
     while None in [child.poll() for child in children.values()]:
@@ -200,11 +252,17 @@ def tell_to_stop(children: dict[str, Child]) -> None:
 
 def stop_database() -> None:
     """Stop the embedded database last: a draining worker still writes to it."""
-    folder = settings.DATABASES["default"].get("FOLDER")
-    if folder and Server(Path(folder)).stop():
+    stopped = [Server(Path(folder)).stop() for folder in database_folders()]
+    if any(stopped):
         say("Stopped, the database too: nothing is left running.")
     else:
         say("Stopped: nothing is left running.")
+
+
+def database_folders() -> list[str]:
+    """The folder of the embedded database, if it is in use."""
+    folder = settings.DATABASES["default"].get("FOLDER")
+    return [folder] if folder else []
 
 
 def say(text: str) -> None:

@@ -5,17 +5,17 @@ import sys
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 import environ
-from django.core.exceptions import ImproperlyConfigured
+from django.http.request import split_domain_port
 from django.utils.translation import gettext_lazy as _
 
+from config import database_url, protection
 from config.console import UNFOLD as UNFOLD
 from config.embedded import server
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-DEVELOPMENT_KEY = "django-insecure-good-enough-for-development-only"
+DEVELOPMENT_KEY = f"{protection.INSECURE}good-enough-for-development-only"
 
 env = environ.Env()
 if (BASE_DIR / ".env").exists():
@@ -24,46 +24,23 @@ if (BASE_DIR / ".env").exists():
 DEBUG = env.bool("DEBUG", False)
 # Not through env(): it reads a leading "$" as the name of another variable.
 SECRET_KEY = os.environ.get("SECRET_KEY") or DEVELOPMENT_KEY
-ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=[])
+ALLOWED_HOSTS = env.str("ALLOWED_HOSTS", "").replace(",", " ").split()
 DATABASE_URL = env.str("DATABASE_URL", "")
 
 
-def refuse_to_run_unprotected() -> None:
-    """Name all missing settings at once, so that one restart is enough."""
-    missing = []
-    if SECRET_KEY == DEVELOPMENT_KEY:
-        missing.append("SECRET_KEY: a long, random, secret text")
-    if not ALLOWED_HOSTS:
-        missing.append("ALLOWED_HOSTS: the host names of this site, separated by commas")
-    if not DATABASE_URL:
-        missing.append("DATABASE_URL: postgresql://user:password@host/database")
-    if missing:
-        lines = "\n".join(f"  {line}" for line in missing)
-        raise ImproperlyConfigured(
-            f"With DEBUG off these must be set, in the environment or in .env:\n{lines}\n"
-            "For development set DEBUG=true instead."
-        )
-
-
 if not DEBUG:
-    refuse_to_run_unprotected()
+    protection.refuse_without(SECRET_KEY, ALLOWED_HOSTS, DATABASE_URL)
+# Django's list has no ports. A name with its port says where else the site is reached.
+HOSTS_WITH_PORT = [host for host in ALLOWED_HOSTS if split_domain_port(host)[1]]
+ALLOWED_HOSTS = [split_domain_port(host)[0] or host for host in ALLOWED_HOSTS]
 
 
 # Database
 
 
-def read_database_url() -> dict[str, Any]:
-    database = dict(env.db_url("DATABASE_URL"))
-    host = database.get("HOST", "")
-    # The folder of a socket, written as in libpq: django-environ does not decode the host.
-    if host.upper().startswith("%2F"):
-        database["HOST"] = unquote(host)
-    return database
-
-
 def choose_database() -> dict[str, Any]:
     if DATABASE_URL:
-        return read_database_url()
+        return database_url.read(DATABASE_URL)
     if server.binaries():
         return server.database(BASE_DIR / ".postgres")
     print("PostgreSQL is not installed: using the SQLite file db.sqlite3.", file=sys.stderr)
@@ -106,6 +83,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "config.headers.middleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.csp.middleware",
@@ -114,6 +92,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "config.bodies.middleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -153,6 +132,7 @@ AUTH_PASSWORD_VALIDATORS = [
 
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000  # a guide of 500 spots is one form
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10_000_000  # a million letters, nine bytes each in a form
+DATA_UPLOAD_MAX_NUMBER_FILES = 0  # no page takes files
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEBUG
 SECURE_SSL_REDIRECT = env.bool("SECURE_SSL_REDIRECT", not DEBUG)
@@ -160,8 +140,12 @@ SECURE_HSTS_SECONDS = 0 if DEBUG else 30 * 24 * 60 * 60
 # Other subdomains may not be ours, so HSTS does not include them.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 # Any client can send this header: trust it only behind a proxy that always sets it.
-if env.bool("TRUST_PROXY", False):
+TRUST_PROXY = env.bool("TRUST_PROXY", False)
+if TRUST_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+# For /.well-known/security.txt. Empty: there is none.
+SECURITY_CONTACT = protection.contact(env.str("SECURITY_CONTACT", ""))
+DEFAULT_EXCEPTION_REPORTER_FILTER = "config.protection.ReportFilter"
 
 
 # Allows other systems to hand over guides at /api/guides/. Empty: closed.
@@ -282,6 +266,7 @@ LOGGING = {
     "root": {"handlers": ["stderr"], "level": "INFO"},
     "loggers": {
         "django": {"handlers": []},  # Django's own would log every line twice
+        "django.server": {"handlers": [], "propagate": True},  # its own prints what clients send
         "httpx2": {"level": "WARNING"},  # the database records the calls
     },
 }

@@ -1,9 +1,12 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from config import notices
 from jobs.admin import dashboard
 
 urlpatterns = [
+    path("robots.txt", notices.robots),
+    path(".well-known/security.txt", notices.security),
     path("", include("guides.urls")),
     path("admin/console/", admin.site.admin_view(dashboard.fragment), name="console"),
     path("admin/", admin.site.urls),

@@ -15,7 +15,11 @@ LONGEST_SUMMARY = 2_000
 LONGEST_SPOT_NAME = 200
 LONGEST_DESCRIPTION = 5_000
 LONGEST_TAG = 50
-BREAKS = "\n\r\t"
+BREAKS = "\n\r\t\u2028\u2029"
+# Embeddings, overrides and isolates: after one of them a line runs the other way.
+TURNS = {*"\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"}
+# Letters and symbols that draw nothing: Hangul fillers, an empty Braille cell.
+BLANKS = {*"\u115f\u1160\u3164\uffa0\u2800"}
 TAKEN = {"new"}  # guides/new/ is where guides are made
 
 # An allow-list, so that javascript:, data: and //elsewhere are never addresses of pictures.
@@ -24,21 +28,42 @@ ADDRESS = r"\A(?:[hH][tT][tT][pP][sS]?://[^\s/\\][^\s\\]*|/[^\s/\\][^\s\\]*)\Z"
 
 
 def check_text(value: str, most: int, *, lines: bool = False) -> None:
-    """Refuse text that is too long or can't be shown; `lines` allows line breaks and tabs."""
+    """Refuse text that is too long, can't be shown, or deceives; `lines` allows several lines."""
     if len(value) > most:
         raise ValidationError(
             _("This has %(length)d characters; %(most)d are the most."),
             params={"length": len(value), "most": most},
         )
+    check_characters(value, BREAKS if lines else "")
+    # In a paragraph they do no harm, and other programs copy them along.
+    if not lines and (turn := next((each for each in value if each in TURNS), "")):
+        raise ValidationError(
+            _("This holds a character that turns the line around: %(code)s."), params=named(turn)
+        )
+    if value.strip() and not is_visible(value):
+        raise ValidationError(_("This holds only characters that can't be seen."))
+
+
+def check_characters(value: str, allowed: str = "") -> None:
+    """Refuse what a database may refuse or no page shows: control characters, lone surrogates."""
     for character in value:
-        if lines and character in BREAKS:
-            continue
-        # Control characters and lone surrogates: a database may refuse them, no page shows them.
-        if unicodedata.category(character) in ("Cc", "Cs"):
+        is_bad = unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")
+        if is_bad and character not in allowed:
             raise ValidationError(
-                _("This holds a character that can't be shown: %(code)s."),
-                params={"code": f"U+{ord(character):04X}"},
+                _("This holds a character that can't be shown: %(code)s."), params=named(character)
             )
+
+
+def named(character: str) -> dict[str, str]:
+    return {"code": f"U+{ord(character):04X}"}
+
+
+def is_visible(value: str) -> bool:
+    """Whether anything is drawn: a letter, a digit, a sign or a symbol."""
+    return any(
+        unicodedata.category(character)[0] in "LNPS" and character not in BLANKS
+        for character in value
+    )
 
 
 def validate_plan_id(value: str) -> None:
@@ -79,7 +104,7 @@ def validate_tags(value: object) -> None:
             _("Tags are a list of texts, not %(value)s."), params={"value": repr(value)[:80]}
         )
     for tag in value:
-        check_text(tag, most=len(tag))  # no limit: long tags are cut
+        check_characters(tag)  # no limit: long tags are cut
 
 
 def tidy_tags(tags: Iterable[str] | None) -> list[str]:

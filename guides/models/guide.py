@@ -4,6 +4,7 @@ import secrets
 import string
 from typing import Any, Self
 
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Count, Func, Q, Value
 from django.db.models.functions import Length, Now
@@ -77,3 +78,15 @@ class Guide(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("guide", args=[self.plan_id])
+
+    def clean(self) -> None:
+        """Refuse texts that can't be shown; the admin calls this."""
+        faults = {}
+        for name, lines in (("title", False), ("destination", False), ("summary", True)):
+            value = getattr(self, name)
+            try:
+                validators.check_text(value, len(value), lines=lines)
+            except ValidationError as error:
+                faults[name] = error
+        if faults:
+            raise ValidationError(faults)

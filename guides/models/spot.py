@@ -143,7 +143,8 @@ class SpotDetail(Known):
     def tidy(self) -> set[str]:
         """Make the spot fit to be saved; returns which columns of its picture have changed."""
         self.spot_name = self.spot_name.strip()
-        validators.validate_spot_name(self.spot_name)
+        if self._state.adding or self.has_moved():  # a saved name may be older than a rule
+            validators.validate_spot_name(self.spot_name)
         self.topic_tags = validators.tidy_tags(self.topic_tags)
         self.clean()
         if self._state.adding:

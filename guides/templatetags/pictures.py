@@ -4,7 +4,10 @@ import json
 import re
 
 from django import template
+from django.conf import settings
 from django.http import HttpRequest
+from django.http.request import split_domain_port
+from django.utils.http import is_same_domain
 
 from guides.validators import address
 
@@ -17,7 +20,20 @@ PREVIEW = re.compile(r"data:image/webp;base64,[A-Za-z0-9+/=]+")
 @register.filter
 def absolute(url: str, request: HttpRequest) -> str:
     """Add this site's host, for readers on other sites."""
-    return request.build_absolute_uri(url) if url.startswith("/") else url
+    return f"{request.scheme}://{site_host(request)}{url}" if url.startswith("/") else url
+
+
+def site_host(request: HttpRequest) -> str:
+    """The host that the client named, without a port that only this client knows.
+
+    A cache may keep the page for other visitors, so its links must lead them to this site.
+    """
+    host = request.get_host().lower()
+    name, port = split_domain_port(host)
+    is_ours = not settings.TRUST_PROXY and port == request.META["SERVER_PORT"]
+    if not port or is_ours or any(is_same_domain(host, ours) for ours in settings.HOSTS_WITH_PORT):
+        return host
+    return name
 
 
 @register.filter

@@ -1,11 +1,14 @@
-"""Error texts that people can read and the database can store.
+"""Error texts that people can read, terminals can print and the database can store.
 
 The write that records a failure must not be able to fail, so nothing here raises,
 whatever the error holds: NUL, lone surrogates, ten megabytes, a `__str__` that raises.
 """
 
+import re
 import traceback
 
+# Moves the cursor, starts a line, or turns the line around: a terminal would obey whoever wrote it.
+OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 LONGEST = 4_000
 LONGEST_TRACEBACK = 16_000
 UNREADABLE = "(a text that could not be read)"
@@ -40,6 +43,11 @@ def clean(text: object, longest: int = LONGEST) -> str:
     start = _read(text)[:longest].replace("\x00", "�")
     whole = start.encode("utf-8", "replace")
     return whole[:longest].decode("utf-8", "ignore")
+
+
+def printable(text: object) -> str:
+    """One line for a terminal, with every character that a terminal obeys written as its code."""
+    return OBEYED.sub(lambda found: found[0].encode("unicode_escape").decode(), _read(text))
 
 
 def _read(text: object) -> str:

@@ -7,7 +7,9 @@ import json
 import logging
 from contextvars import ContextVar
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from jobs.db import text
 
 if TYPE_CHECKING:  # logging is set up before models can be imported
     from jobs.models import Job
@@ -43,14 +45,22 @@ def _facts() -> dict[str, object]:
 
 
 class TextFormatter(logging.Formatter):
+    """One event, one line, whatever its texts hold: they may be an attacker's.
+
+    Only a traceback has more lines. They are indented, so that none looks like an event.
+    """
+
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)-7s %(message)s", "%H:%M:%S")
 
     def formatMessage(self, record: logging.LogRecord) -> str:
-        # One event, one line: a newline in an error text must not start a new line.
-        line = super().formatMessage(record).replace("\n", "\\n")
         facts = " ".join(f"{name}={value}" for name, value in _facts().items())
-        return f"{line}  {facts}" if facts else line
+        line = super().formatMessage(record)
+        return text.printable(f"{line}  {facts}" if facts else line)
+
+    def formatException(self, ei: Any) -> str:
+        lines = super().formatException(ei).split("\n")
+        return "\n".join(f"    {text.printable(line)}" for line in lines)
 
 
 class JsonFormatter(logging.Formatter):

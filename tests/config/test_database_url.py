@@ -1,7 +1,12 @@
+import traceback
 from urllib.parse import quote
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.test import RequestFactory
+from django.views.debug import ExceptionReporter
 
+from config import database_url
 from config.embedded.server import Server
 
 
@@ -58,3 +63,38 @@ def test_a_server_is_reached_through_its_socket(python, tmp):
     asked = python("manage.py", "showmigrations", "guides", DEBUG="true", DATABASE_URL=url)
 
     assert "[ ] 0001_initial" in asked.stdout, asked.stderr
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("postgres//user:Hidden@host/db", "postgresql:/user:Hidden@host/db", "user:Hidden@host"),
+        *("postgresql://user:Hidden@host", "postgresql://user:Hidden@host:54x/db"),
+        *("postgresql:///user:Hidden@host/db", "postgresql://user:Hid/Hidden@host/db"),
+        *("postgresql://user:?Hidden@host/db", "mysql://user:Hidden@host/db", "Hidden"),
+    ],
+)
+def test_a_mistyped_address_is_refused_without_its_password(url):
+    with pytest.raises(ImproperlyConfigured, match="DATABASE_URL can't be read") as refused:
+        database_url.read(url)
+
+    assert "Hidden" not in "".join(traceback.format_exception(refused.value, chain=True))
+    assert refused.value.__cause__ is refused.value.__context__ is None
+
+
+def test_nothing_prints_the_password_of_a_mistyped_address(python):
+    refused = python("manage.py", "check", DEBUG="true", DATABASE_URL="postgresq//user:Hidden@h/db")
+
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("ImproperlyConfigured: DATABASE_URL can't be read.")
+    assert "Hidden" not in refused.stderr + refused.stdout
+    assert "Traceback" not in refused.stderr
+
+
+def test_a_debug_page_hides_the_password(settings):
+    settings.DATABASE_URL = "postgresql://user:Hidden@host/db"
+
+    page = ExceptionReporter(RequestFactory().get("/"), None, None, None).get_traceback_html()
+
+    assert "DATABASE_URL" in page
+    assert "Hidden" not in page

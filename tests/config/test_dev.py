@@ -12,6 +12,7 @@ from contextlib import suppress
 
 import pytest
 
+from config import processes
 from config.embedded.server import Server, binaries
 
 # Stands in for manage.py: commands drain on SIGTERM, `wait` on the second; `crash` ends at once.
@@ -34,12 +35,25 @@ if "crash" in sys.argv:
 time.sleep(300)
 """
 
+LISTEN = """
+import socket, time
+server = socket.create_server(("127.0.0.1", 0))
+print(server.getsockname()[1], flush=True)
+time.sleep(300)
+"""
+
 SUPERVISE = """
 import django, sys
 django.setup()
-from config.dev import supervise
-sys.exit(supervise({}))
+from config.dev import guarded, supervise
+with guarded() as guard:
+    code = supervise({}, guard)
+sys.exit(code)
 """
+
+needs_postgres = pytest.mark.skipif(
+    not binaries(), reason="the embedded PostgreSQL is not installed"
+)
 
 
 @pytest.fixture
@@ -47,10 +61,10 @@ def start(checkout):
     """Start Python in the checkout as `make run` does; it is stopped at the end of the test."""
     started = []
 
-    def start(*arguments, **environment):
+    def start(*arguments, cwd=checkout, **environment):
         process = subprocess.Popen(
             [sys.executable, *arguments],
-            cwd=checkout,
+            cwd=cwd,
             env={
                 "PATH": os.environ["PATH"],
                 "DJANGO_SETTINGS_MODULE": "config.settings",
@@ -152,8 +166,51 @@ def test_commands_are_stopped_though_nobody_reads_any_more(supervise):
     supervisor.send_signal(signal.SIGHUP)
     supervisor.wait(timeout=90)
 
-    assert len(children) == 2
+    assert len(children) == 3  # one is the guard
     assert not [pid for pid in children if alive(pid)]
+
+
+@needs_postgres
+def test_when_the_supervisor_is_killed_everything_else_ends(supervise, checkout):
+    database = Server(checkout / ".postgres", durable=False)
+    database.start()
+    supervisor, _ = supervise(web=["runserver"], worker=["runworker"])
+    children = children_of(supervisor.pid)
+
+    supervisor.kill()
+    output = supervisor.stdout.read()  # ends with the last of them
+
+    assert output == "Tabie was killed. Its processes are stopped, the database too.\n"
+    assert len(children) == 3  # one is the guard
+    assert not [pid for pid in children if alive(pid)]
+    assert not database.is_running()
+
+
+def test_make_stop_ends_what_runs_from_this_folder_and_nothing_else(supervise, start, tmp_path):
+    supervisor, _ = supervise(web=["runserver"], worker=["runworker"])
+    (tmp_path / "manage.py").write_text(MANAGE)
+    elsewhere = start("manage.py", "runworker", cwd=tmp_path, PYTHONUNBUFFERED="1")
+    editor = start("-c", "import time; print(flush=True); time.sleep(300)", "manage.py", "dev")
+    for process in (elsewhere, editor):
+        process.stdout.readline()
+
+    stopped, _ = start("-m", "config.processes").communicate(timeout=90)
+
+    assert re.fullmatch(r"run\w+ \(process \d+\): stopped\n" * 2, stopped)
+    assert supervisor.wait(timeout=90) == 1
+    assert elsewhere.poll() is editor.poll() is None
+
+
+def test_the_process_at_a_taken_port_is_named(python, start, checkout):
+    (checkout / "manage.py").rename(checkout / "real.py")
+    (checkout / "manage.py").write_text(LISTEN)
+    orphan = start("manage.py", "runserver")
+    port = orphan.stdout.readline().strip()
+
+    refused = python("real.py", "dev", DEBUG="true", PORT=port)
+
+    assert f"It is process {orphan.pid} (" in refused.stderr
+    assert refused.stderr.endswith("manage.py runserver): `make stop` ends it.\n")
 
 
 def test_a_taken_port_is_named_before_anything_is_started(python, checkout):
@@ -199,7 +256,7 @@ def test_it_makes_no_admin_on_a_server(python):
     assert "This is for development" in refused.stderr
 
 
-@pytest.mark.skipif(not binaries(), reason="the embedded PostgreSQL is not installed")
+@needs_postgres
 def test_a_new_clone_shows_a_picture_and_leaves_nothing_running(start, checkout, port):
     dev = start("manage.py", "dev", PORT=str(port))
     first = read_until_ready(dev, port)
@@ -252,8 +309,4 @@ def children_of(pid):
 
 
 def alive(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
+    return pid in [process.pid for process in processes.living()]

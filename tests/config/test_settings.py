@@ -1,4 +1,12 @@
+import shutil
+import stat
+import subprocess
+
 import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from config import protection
+from tests.config.conftest import ROOT
 
 PRODUCTION = {
     "SECRET_KEY": "a-long-random-text-known-to-nobody-0123456789-abcdefghijkl",
@@ -26,6 +34,56 @@ def test_production_refuses_to_start_without(python, name):
     assert refused.returncode != 0
     message = refused.stderr[refused.stderr.index("ImproperlyConfigured") :]
     assert [other for other in PRODUCTION if f"  {other}: " in message] == [name]
+
+
+@pytest.mark.parametrize(
+    ("name", "unsafe"),
+    [
+        *(("SECRET_KEY", "changeme"), ("SECRET_KEY", "x"), ("SECRET_KEY", "x" * 60)),
+        ("SECRET_KEY", "please-change-me-" * 4),
+        ("SECRET_KEY", "django-insecure-" + "a1b2c" * 9),
+        *(("ALLOWED_HOSTS", "*"), ("ALLOWED_HOSTS", "example.org *")),
+        ("ALLOWED_HOSTS", "*.example.org"),
+    ],
+)
+def test_production_refuses_what_anybody_could_guess_or_choose(name, unsafe):
+    key, hosts, url = {**PRODUCTION, name: unsafe}.values()
+
+    with pytest.raises(ImproperlyConfigured) as refused:
+        protection.refuse_without(key, hosts.split(), url)
+
+    assert [other for other in PRODUCTION if f"  {other}: " in str(refused.value)] == [name]
+
+
+def test_a_refusal_is_a_sentence_and_no_traceback(python):
+    refused = python("manage.py", "check", **{**PRODUCTION, "SECRET_KEY": "changeme"})
+
+    assert refused.returncode == 1
+    assert "Traceback" not in refused.stderr
+    assert "SECRET_KEY: a long, random, secret text" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("hosts", "names"),
+    [
+        ("example.org", ["example.org"]),
+        ("example.org, .example.com", ["example.org", ".example.com"]),
+        ("example.org:8443,[::1]:8000", ["example.org", "[::1]"]),
+    ],
+)
+def test_hosts_may_have_a_port(python, hosts, names):
+    read = python(*setting("ALLOWED_HOSTS"), **{**PRODUCTION, "ALLOWED_HOSTS": hosts})
+
+    assert read.stdout == f"{names}\n", read.stderr
+
+
+def test_the_file_env_is_private(tmp_path):
+    for name in ("Makefile", ".env.example"):
+        shutil.copy(ROOT / name, tmp_path)
+
+    subprocess.run(["make", "-s", ".env"], cwd=tmp_path, check=True)
+
+    assert stat.S_IMODE((tmp_path / ".env").stat().st_mode) == 0o600
 
 
 def test_production_passes_the_deployment_checks(python):
@@ -58,9 +116,11 @@ def test_the_file_env_is_read_and_the_environment_comes_first(python, checkout):
 
 
 def test_a_secret_key_may_start_with_a_dollar(python):
-    key = python(*setting("SECRET_KEY"), **{**PRODUCTION, "SECRET_KEY": "$ecret"})
+    secret = "$" + PRODUCTION["SECRET_KEY"]
 
-    assert key.stdout == "$ecret\n"
+    key = python(*setting("SECRET_KEY"), **{**PRODUCTION, "SECRET_KEY": secret})
+
+    assert key.stdout == f"{secret}\n"
 
 
 def test_without_the_wheel_sqlite_is_used_and_one_line_says_so(python):

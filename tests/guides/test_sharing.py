@@ -40,6 +40,39 @@ def test_a_guide_is_shared_with_title_words_and_picture(client):
     assert found["twitter:card"] == "summary_large_image"
 
 
+@pytest.mark.parametrize(
+    ("host", "shown"),
+    [
+        ("testserver:6666", "testserver"),
+        ("TestServer:6666", "testserver"),
+        ("testserver:8443", "testserver:8443"),  # named in the settings
+        ("testserver:80", "testserver:80"),  # where the server listens
+        ("[::1]:6666", "[::1]"),
+    ],
+)
+def test_no_link_has_a_port_that_only_this_client_knows(client, settings, host, shown):
+    settings.ALLOWED_HOSTS = ["testserver", "[::1]"]
+    settings.HOSTS_WITH_PORT = ["testserver:8443"]
+    save_guide("Gate")
+    finish()
+
+    answer = client.get("/guides/kyoto/", headers={"Host": host})
+
+    found = dict(re.findall(r'<meta property="([a-z:]+)" content="([^"]*)">', answer.text))
+    assert found["og:url"] == f"http://{shown}/guides/kyoto/"
+    assert found["og:image"] == f"http://{shown}{PICTURE}"
+    assert "6666" not in answer.text
+
+
+def test_behind_a_proxy_the_servers_own_port_is_unknown_too(client, settings):
+    settings.TRUST_PROXY = True
+    save_guide("Gate")
+
+    answer = client.get("/guides/kyoto/", headers={"Host": "testserver:8000"}, SERVER_PORT="8000")
+
+    assert "testserver:8000" not in answer.text
+
+
 def test_a_guide_without_words_or_pictures_is_shared_with_its_spots(client):
     save_guide("Gate", "Pond")
 

@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
 from jobs.console import audit, cli
+from jobs.db import text
 
 EPILOG = "Exit codes: 0 done, or all is well; 1 something needs a person, or was left; 2 misused."
 
@@ -43,7 +44,7 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(answer.data, indent=2, default=str))
         else:
             for line in answer.lines:
-                self.stdout.write(line)
+                self.stdout.write(text.printable(line))
         if not answer.is_well:
             sys.exit(1)
 

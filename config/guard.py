@@ -1,0 +1,39 @@
+"""Ends what `manage.py dev` started, if dev itself was killed: kill -9 leaves it no time for that.
+
+    python -m config.guard [folder of the embedded database]
+
+dev writes the process groups that it starts, one per line, and "done" when it has ended them. If
+the input ends without that, dev is dead: the pipe closes with it, on every system.
+"""
+
+import fcntl
+import sys
+from pathlib import Path
+
+from config import processes
+from config.embedded.server import Server, ServerError
+
+
+def main(databases: list[str]) -> None:
+    with Path("manage.py").open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # the next dev waits until everything has ended
+        told = sys.stdin.read().split()
+        if "done" not in told:
+            end({int(group) for group in told}, databases)
+
+
+def end(groups: set[int], databases: list[str]) -> None:
+    def left() -> list[processes.Process]:
+        return [each for each in processes.ours(Path.cwd()) if each.group in groups]
+
+    processes.end(left)
+    try:
+        for folder in databases:
+            Server(Path(folder)).stop()
+    except ServerError as error:
+        print(error, flush=True)
+    print("Tabie was killed. Its processes are stopped, the database too.", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

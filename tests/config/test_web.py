@@ -1,0 +1,180 @@
+"""The site as docs/servers.md starts it, and clients that mean harm or are only slow."""
+
+import http.client
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.config.conftest import ROOT
+from tests.config.test_settings import PRODUCTION
+
+# As the command `gunicorn` does, but with a short patience.
+START = """
+import sys
+from config import web
+web.ARRIVE_SECONDS = {patience}
+from gunicorn.app.wsgiapp import run
+sys.argv = ["gunicorn", "--bind", {bind!r}, "--workers", "1", "--threads", "4"]
+sys.argv += ["--graceful-timeout", "600", "config.wsgi"]
+run()
+"""
+HOST = "Host: example.org\r\n"
+FORM = "Content-Type: application/x-www-form-urlencoded\r\nCookie: csrftoken=" + "a" * 32 + "\r\n"
+PAGE = "/robots.txt"  # needs no database
+CLIENTS = 30  # many more than threads
+
+
+class Site:
+    def __init__(self, patience):
+        self.folder = tempfile.TemporaryDirectory(prefix="tabie-")
+        self.socket = Path(self.folder.name, "s")
+        started = START.format(patience=patience, bind=f"unix:{self.socket}")
+        environment = {**PRODUCTION, "DATABASE_URL": "sqlite://:memory:", "LOG_FORMAT": "json"}
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", started],
+            cwd=ROOT,
+            env={"PATH": os.environ["PATH"], "SECURE_SSL_REDIRECT": "false", **environment},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        while "Booting worker" not in (line := self.process.stderr.readline()):
+            assert line, "gunicorn did not start"
+
+    def connect(self, text=""):
+        client = socket.socket(socket.AF_UNIX)
+        client.settimeout(30)
+        client.connect(str(self.socket))
+        client.sendall(text.encode())
+        return client
+
+    def visit(self, path=PAGE, **headers):
+        visitor = http.client.HTTPConnection("example.org")
+        visitor.sock = self.connect()
+        visitor.request("GET", path, headers=headers)
+        answer = visitor.getresponse()
+        answer.text = answer.read().decode()
+        visitor.close()
+        return answer
+
+    def ask(self, text):
+        """Send this text, and read until the server hangs up."""
+        with self.connect(text) as client:
+            return b"".join(iter(lambda: client.recv(65536), b"")).decode()
+
+    def stop(self):
+        self.process.terminate()
+        self.process.communicate(timeout=90)
+        self.folder.cleanup()
+
+
+@pytest.fixture(scope="module")
+def site():
+    site = Site(patience=600)
+    yield site
+    site.stop()
+
+
+def request(path, *headers, method="POST"):
+    lines = "".join(f"{line}\r\n" for line in headers)
+    return f"{method} {path} HTTP/1.1\r\n{HOST}{FORM}{lines}"
+
+
+@pytest.mark.parametrize(
+    "unfinished",
+    [
+        "",
+        request("/", method="GET"),
+        request("/admin/login/", "Content-Length: 1000") + "\r\na=",
+        request("/admin/login/", "Content-Length: 1000", "Expect: 100-continue") + "\r\n",
+        request("/admin/login/", "Content-Length: 1000000") + "\r\na=",
+        request("/admin/login/", "Transfer-Encoding: chunked") + "\r\n5\r\na=",
+        request("/api/guides/", "Content-Length: 900000", "Authorization: Bearer x") + "\r\n{",
+        request("/robots.txt", "Connection: close", method="GET") + "\r\n",  # and never hangs up
+    ],
+    ids=["nothing", "head", "body", "expect", "large", "chunked", "api", "closing"],
+)
+def test_clients_that_never_finish_stop_no_visitor(site, unfinished):
+    with ExitStack() as stack:
+        for _ in range(CLIENTS):
+            stack.enter_context(site.connect(unfinished))
+
+        assert [site.visit().status for _ in range(3)] == [200, 200, 200]
+
+
+def test_clients_that_do_not_read_their_answer_stop_no_visitor(site):
+    with ExitStack() as stack:
+        for _ in range(CLIENTS):
+            client = stack.enter_context(site.connect())
+            client.sendall((request(PAGE, method="GET") + "\r\n").encode())
+
+        assert site.visit().status == 200
+
+
+def test_a_large_upload_of_a_stranger_is_refused_before_it_is_sent(site):
+    head = request("/admin/login/", "Content-Length: 100000000", "Expect: 100-continue")
+
+    answer = site.ask(head + "\r\n")
+
+    assert answer.startswith("HTTP/1.1 413 ")
+    assert "100 Continue" not in answer
+    assert "Connection: close" in answer
+
+
+@pytest.mark.parametrize("length", ["-1", "abc", "1\r\nContent-Length: 2"])
+def test_a_wrong_length_is_refused(site, length):
+    assert site.ask(request("/", f"Content-Length: {length}") + "\r\nab").startswith("HTTP/1.1 400")
+
+
+def test_requests_of_one_connection_are_answered_in_turn(site):
+    small = request("/api/guides/", "Content-Length: 2") + "\r\n{}"
+    last = request(PAGE, "Connection: close", method="GET") + "\r\n"
+
+    answers = site.ask(small + small + last)
+
+    # Without API_TOKEN the API is closed.
+    assert re.findall(r"HTTP/1\.1 (\d+)", answers) == ["403", "403", "200"]
+
+
+def test_a_client_that_waits_to_be_asked_for_its_body_is_asked_once(site):
+    head = request("/api/guides/", "Content-Length: 2", "Expect: 100-continue", "Connection: close")
+    with site.connect(head + "\r\n") as client:
+        asked = client.recv(1000)
+        client.sendall(b"{}")
+        answer = client.recv(1000)
+
+    assert asked == b"HTTP/1.1 100 Continue\r\n\r\n"
+    assert answer.startswith(b"HTTP/1.1 403 ")
+
+
+def test_no_header_moves_the_site_or_makes_it_secure(site):
+    answer = site.visit("/favicon.ico", **{"X-Forwarded-Proto": "https", "SCRIPT_NAME": "/moved"})
+
+    assert "Strict-Transport-Security" not in answer.headers  # only sent over https
+    assert answer.headers["Location"].startswith("/static/")
+
+
+def test_a_request_has_a_deadline():
+    site = Site(patience=0.5)
+
+    with site.connect(request("/", method="GET")) as slow, site.connect() as idle:
+        told, untold = slow.recv(100), idle.recv(100)
+    site.stop()
+
+    assert told.startswith(b"HTTP/1.1 408 ")
+    assert untold == b""
+
+
+def test_the_server_stops_although_clients_are_connected():
+    site = Site(patience=600)
+
+    with site.connect(), site.connect(request("/", method="GET")):
+        site.stop()
+
+    assert site.process.returncode == 0
