@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
@@ -27,7 +27,7 @@ def check_text(value: str, most: int, *, lines: bool = False) -> None:
     """Refuse text that is too long or can't be shown; `lines` allows line breaks and tabs."""
     if len(value) > most:
         raise ValidationError(
-            _("This has %(length)d characters; %(most)d are the most."),
+            _("At most %(most)d characters; this has %(length)d."),
             params={"length": len(value), "most": most},
         )
     for character in value:
@@ -36,7 +36,7 @@ def check_text(value: str, most: int, *, lines: bool = False) -> None:
         # Control characters and lone surrogates: a database may refuse them, no page shows them.
         if unicodedata.category(character) in ("Cc", "Cs"):
             raise ValidationError(
-                _("This holds a character that can't be shown: %(code)s."),
+                _("It contains a character that can't be shown: %(code)s."),
                 params={"code": f"U+{ord(character):04X}"},
             )
 
@@ -44,7 +44,7 @@ def check_text(value: str, most: int, *, lines: bool = False) -> None:
 def validate_plan_id(value: str) -> None:
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,100}", value):
         raise ValidationError(
-            _("%(value)r: a plan id has 1 to 100 letters, digits, - and _."),
+            _("%(value)r is not a plan id: 1 to 100 letters, digits, - and _."),
             params={"value": value[:120]},
         )
     if value in TAKEN:
@@ -67,7 +67,7 @@ def validate_spot_name(value: str) -> None:
         raise ValidationError(_("A spot needs a name."))
     if len(value) > LONGEST_SPOT_NAME:
         raise ValidationError(
-            _("The name %(start)r… has %(length)d characters; %(most)d are the most."),
+            _("A name has at most %(most)d characters; %(start)r… has %(length)d characters."),
             params={"start": value[:20], "length": len(value), "most": LONGEST_SPOT_NAME},
         )
     check_text(value, LONGEST_SPOT_NAME)
@@ -76,10 +76,18 @@ def validate_spot_name(value: str) -> None:
 def validate_tags(value: object) -> None:
     if not isinstance(value, list | tuple) or not all(isinstance(tag, str) for tag in value):
         raise ValidationError(
-            _("Tags are a list of texts, not %(value)s."), params={"value": repr(value)[:80]}
+            _("Tags must be a list of texts, not %(value)s."), params={"value": repr(value)[:80]}
         )
     for tag in value:
         check_text(tag, most=len(tag))  # no limit: long tags are cut
+
+
+def limit_tags(tags: Sequence[str]) -> None:
+    if len(tags) > MOST_TAGS:
+        raise ValidationError(
+            _("At most %(most)d tags; these are %(count)d."),
+            params={"most": MOST_TAGS, "count": len(tags)},
+        )
 
 
 def tidy_tags(tags: Iterable[str] | None) -> list[str]:
@@ -98,6 +106,6 @@ def address(image_url: str) -> str:
 def validate_image_url(value: str) -> None:
     if value and not address(value):
         raise ValidationError(
-            _("%(value)r is no address of a picture: it begins with https://, http:// or /."),
+            _("%(value)r is no address of a picture. It must begin with https://, http:// or /."),
             params={"value": value[:80]},
         )
