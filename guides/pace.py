@@ -65,7 +65,7 @@ def find_pace(provider: Provider | None, waiting: int = 0) -> Pace | None:
         slots = min(slots, provider.most_running)
     if slots < 1:
         return None
-    seconds, held = measure(made, company=min(slots, waiting + len(ours)))
+    seconds, held = measure(made, ours, company=min(slots, waiting + len(ours)))
     busy = sorted(max(seconds - elapsed.total_seconds(), seconds / 4) for elapsed in ours)
     busy = busy[max(0, len(busy) - slots) :]  # above the limit, an end frees no slot
     free_at = [0.0] * (slots - len(busy)) + busy
@@ -128,17 +128,20 @@ class Made:
         return max((self.ended_at - self.started_at).total_seconds(), 0.1)
 
 
-def measure(made: list[Made], company: int) -> tuple[float, float]:
+def measure(made: list[Made], running: list[timedelta], company: int) -> tuple[float, float]:
     """Seconds for a picture, and for its slot, when this many are made at once.
 
     Many at once may take longer each: so only the pictures count that had about as much company,
-    and of those the newest.
+    and of those the newest. Pictures in progress that take longer than these count as well: a
+    busy machine is noticed before its pictures are done.
     """
     note_company(made)
     good = [each for each in made if each.is_success]
     alike = sorted(good, key=lambda each: round(abs(each.company - company)))
-    chosen = alike[: max(FEWEST, len(good) // 3)]
-    seconds = sum(each.seconds for each in chosen) / len(chosen)
+    took = [each.seconds for each in alike[: max(FEWEST, len(good) // 3)]]
+    usual = sum(took) / len(took)
+    took += [s + usual / 4 for each in running if (s := each.total_seconds()) > usual]
+    seconds = sum(took) / len(took)
     waste = sum(each.seconds for each in made) / sum(each.seconds for each in good)
     return seconds, seconds * waste
 

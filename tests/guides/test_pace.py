@@ -89,6 +89,20 @@ def test_pictures_in_progress_free_their_slots_when_they_are_done():
     assert GuideStatus("kyoto").seconds == about(shop.seconds_for(30, half_done=8))
 
 
+def test_pictures_that_are_late_say_that_the_next_ones_will_be():
+    Shop().remember(24, ago=600)
+    have_worker(slots=8)
+    save_thirty()
+    first = queue.claim(SpotImageJob, 8, "w", timedelta(minutes=1))
+    running = SpotImageJob.objects.with_ids([job.id for job in first])
+
+    def seconds_after(elapsed):
+        running.update(locked_at=Now() - timedelta(seconds=elapsed))
+        return GuideStatus("kyoto").seconds
+
+    assert seconds_after(18) > seconds_after(9) + 10
+
+
 def test_slots_that_are_free_since_the_last_beat_are_free():
     shop = Shop()
     shop.remember(24, ago=600)
