@@ -6,51 +6,21 @@ No estimate is better than a wrong one: None means that it is unknown.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from math import ceil, inf
+from math import ceil
 from typing import Any, NamedTuple
 
 from django.db import connection
-from django.db.models import (
-    Avg,
-    Count,
-    DurationField,
-    ExpressionWrapper,
-    F,
-    Q,
-    QuerySet,
-    Sum,
-    Window,
-)
+from django.db.models import F, QuerySet, Window
 from django.db.models.functions import Now, RowNumber
 
 from guides.models import SpotImageJob
-from jobs.models import Attempt, JobQuerySet, Outcome, Provider, Status, Worker
+from guides.pace import Pace, find_pace
+from jobs.models import JobQuerySet, Provider, Status
 from jobs.paid import limits, waiting
 from jobs.paid.waiting import Reason, Wait
 
 MOST_COUNTED = 1_000  # jobs ahead in the line
-RECENT = 200  # attempts read, of all kinds
-FEWEST = 3  # pictures that an estimate needs
-FRESH = timedelta(days=1)
 KEEP_MOVING = {Reason.TURN, Reason.BUSY, Reason.RATE}  # these lines move by themselves
-
-
-@dataclass(frozen=True)
-class Pace:
-    """How fast pictures are being made at the moment."""
-
-    seconds: float  # for one picture
-    slots: int  # pictures made at the same time
-    free: int  # idle slots
-    tokens: float  # calls that the provider's limit allows at once
-    interval: float  # seconds between the calls after those
-    affordable: float  # pictures that the rest of today's budget covers
-
-    def until_start(self, before: int) -> float:
-        """Seconds until a picture starts that has `before` others ahead of it."""
-        rounds = max(0, before + 1 - self.free) / self.slots
-        paced = max(0, before + 1 - max(self.tokens, 1)) * self.interval
-        return max(rounds * self.seconds, paced)
 
 
 class Line(NamedTuple):
@@ -93,24 +63,28 @@ def estimate(
     if not jobs:
         return {}
     due = look_at_line(plan_id, SpotImageJob.objects.due())
-    pace = find_pace(provider)
     later = NOBODY
     if any(wait.reason == Reason.RETRY for wait in waits.values()):
         later = look_at_line(plan_id, SpotImageJob.objects.filter(status=Status.QUEUED))
+    last = max([*due.before.values(), *later.before.values()], default=-1)
+    pace = find_pace(provider, last + 1)
+    starts = pace.starts(last + 1) if pace else []
     found = {}
     for name, job in jobs.items():
         wait = waits.get(name)
         if wait and wait.reason == Reason.RETRY:
-            found[name] = of_retry(job, wait, later, pace)
+            found[name] = of_retry(job, wait, later, pace, starts)
         else:
-            found[name] = of_job(job, wait, due, pace)
+            found[name] = of_job(job, wait, due, pace, starts)
     return found
 
 
-def of_job(job: Any, wait: Wait | None, line: Line, pace: Pace | None) -> Estimate:
+def of_job(
+    job: Any, wait: Wait | None, line: Line, pace: Pace | None, starts: list[float]
+) -> Estimate:
     if wait is None:  # it is being made
         held = job.now - job.locked_at if job.locked_at else timedelta(0)
-        return Estimate(seconds=rounded(still_running(held, pace) if pace else None))
+        return Estimate(seconds=rounded(pace.left(held) if pace else None))
     before = line.before.get(job.spot_name)
     if before is None:
         # Too many jobs are ahead of it, or it was claimed during this look.
@@ -118,32 +92,20 @@ def of_job(job: Any, wait: Wait | None, line: Line, pace: Pace | None) -> Estima
     moves = wait.reason in KEEP_MOVING or (wait.reason == Reason.PAUSED and wait.until)
     if pace is None or not moves or before >= pace.affordable:
         return Estimate(before)
-    return Estimate(before, rounded(shut(job, wait) + pace.until_start(before) + pace.seconds))
+    return Estimate(before, rounded(starts[before] + pace.held))
 
 
-def of_retry(job: Any, wait: Wait, line: Line, pace: Pace | None) -> Estimate:
+def of_retry(job: Any, wait: Wait, line: Line, pace: Pace | None, starts: list[float]) -> Estimate:
     """Estimate a job that waits for its retry, behind the jobs that wait now."""
     before = line.before.get(job.spot_name)
     if pace is None or before is None or before >= pace.affordable:
         return Estimate()
-    return Estimate(seconds=rounded(max(shut(job, wait), pace.until_start(before)) + pace.seconds))
-
-
-def shut(job: Any, wait: Wait) -> float:
-    """Seconds until the job may start at all, even if none is ahead of it."""
-    return max(0.0, (wait.until - job.now).total_seconds()) if wait.until else 0.0
+    until = (wait.until - job.now).total_seconds() if wait.until else 0.0
+    return Estimate(seconds=rounded(max(until, starts[before]) + pace.held))
 
 
 def rounded(seconds: float | None) -> int | None:
     return None if seconds is None else ceil(seconds)
-
-
-def still_running(elapsed: timedelta, pace: Pace) -> float | None:
-    """Seconds left for a picture in progress; None when it takes unusually long."""
-    left = pace.seconds - elapsed.total_seconds()
-    if left < -pace.seconds:
-        return None
-    return max(left, pace.seconds / 4)
 
 
 def look_at_line(plan_id: str, queued: JobQuerySet) -> Line:
@@ -163,28 +125,6 @@ def look_at_line(plan_id: str, queued: JobQuerySet) -> Line:
         found = cursor.fetchall()
     before = {name: turn - 1 for plan, name, turn in found if plan == plan_id}
     return Line(before, any(turn == MOST_COUNTED for _, _, turn in found))
-
-
-def find_pace(provider: Provider | None) -> Pace | None:
-    """The present pace; None when too few pictures were made lately, or no worker makes any."""
-    took = ExpressionWrapper(F("ended_at") - F("started_at"), DurationField())
-    ours = Q(kind=SpotImageJob._meta.label, outcome=Outcome.SUCCEEDED, ended_at__gt=Now() - FRESH)
-    # The newest rows by their key: a history of millions costs no more than a short one.
-    recent = Attempt.objects.order_by("-pk")[:RECENT]
-    history = recent.aggregate(made=Count("pk", filter=ours), mean=Avg(took, filter=ours))
-    at_work = Worker.objects.working()
-    crew = at_work.aggregate(slots=Sum("slots"), running=Sum("running"))
-    if history["made"] < FEWEST or not crew["slots"]:
-        return None
-    slots = min(crew["slots"], (provider and provider.most_running) or crew["slots"])
-    return Pace(
-        seconds=max(history["mean"].total_seconds(), 0.1),
-        slots=slots,
-        free=max(0, slots - crew["running"]),
-        tokens=provider.tokens() if provider else inf,
-        interval=provider.interval.total_seconds() if provider else 0,
-        affordable=provider.affordable if provider else inf,
-    )
 
 
 def together(estimates: Iterable[Estimate]) -> int | None:

@@ -1,17 +1,21 @@
 """A new guide as a person types it."""
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
-from guides import styles, validators
+from guides import naming, styles, validators
 from guides.models import Guide, SpotDetail
 
 LINES = re.compile(r"\r\n|\r|\n")
 BARS = re.compile(r"[|｜]")
+COMMAS = re.compile(r"[,，、]")
+HASH = re.compile(r"[#＃]")
+# At the end of a line; a tag begins with a letter, because "Platform #9" is a name.
+HASHTAGS = re.compile(r"(?:\s+[#＃][^\W\d_][^\s#＃]*)+$")
 # A list marker needs a space after it, because "9.11 Memorial" and "-196 Bar" are names.
 # Japanese markers need none: no name begins with them. making.js has the same rule.
 DIGIT, SPACE = "[0-9０-９]", r"[ \u00a0\u3000]"
@@ -35,9 +39,12 @@ class NewGuideForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.spot_faults: list[tuple[int, str]] = []  # line number and fault
 
-    def guide(self, plan_id: str) -> Guide:
-        facts = ("title", "destination", "summary", "picture_style")
-        return Guide(plan_id=plan_id, **{name: self.cleaned_data[name] for name in facts})
+    def guide(self, draft: str) -> Guide:
+        """The guide of this draft: a new one, or the one that the draft made before."""
+        names = ("title", "destination", "summary", "picture_style")
+        facts = {name: self.cleaned_data[name] for name in names}
+        plan_id = naming.plan_id_for(draft, facts["title"], facts["destination"])
+        return Guide(plan_id=plan_id, draft=draft, **facts)
 
     @property
     def first_fault(self) -> str:
@@ -66,35 +73,55 @@ class NewGuideForm(forms.Form):
             raise ValidationError(_("A guide needs at least one spot."))
         if len(typed) > validators.MOST_SPOTS:
             raise ValidationError(
-                _("These are %(count)d spots; %(most)d are the most."),
+                _("At most %(most)d spots; these are %(count)d."),
                 params={"count": len(typed), "most": validators.MOST_SPOTS},
             )
         seen = set[str]()
-        for line, (name, description) in typed.items():
-            self.check_spot(line, name, description, seen)
+        for line, spot in typed.items():
+            self.check_spot(line, spot, seen)
         if self.spot_faults:
             raise ValidationError(_("Some spots have errors."))
-        return [SpotDetail(spot_name=name, description=text) for name, text in typed.values()]
+        return [
+            SpotDetail(spot_name=spot.name, description=spot.description, topic_tags=spot.tags)
+            for spot in typed.values()
+        ]
 
-    def check_spot(self, line: int, name: str, description: str, seen: set[str]) -> None:
+    def check_spot(self, line: int, spot: "Typed", seen: set[str]) -> None:
         try:
-            validators.validate_spot_name(name)
-            validators.check_text(description, validators.LONGEST_DESCRIPTION)
-            if name in seen:
-                raise ValidationError(_("There is a spot %(name)r already."), params={"name": name})
+            validators.validate_spot_name(spot.name)
+            validators.check_text(spot.description, validators.LONGEST_DESCRIPTION)
+            validators.limit_tags(validators.tidy_tags(spot.tags))
+            if spot.name in seen:
+                raise ValidationError(
+                    _("There is a spot %(name)r already."), params={"name": spot.name}
+                )
         except ValidationError as error:
             self.spot_faults.append((line, " ".join(error.messages)))
-        seen.add(name)
+        seen.add(spot.name)
 
 
-def read_line(line: str) -> tuple[str, str]:
-    """Split a line into name and description, at a tab (as in a table) or a bar.
+class Typed(NamedTuple):
+    """A spot as a person typed it, on one line."""
 
-    A line without a tab was written by hand or copied from a list, so it may begin with a bullet.
+    name: str
+    description: str
+    tags: list[str]
+
+
+def read_line(line: str) -> Typed:
+    """Split a line into name, description and tags, at tabs (as in a table) or at a bar.
+
+    A line without a tab was written by hand or copied from a list, so it may begin with a bullet
+    and end with hashtags.
     """
     if "\t" in line:
-        name, _tab, description = line.partition("\t")
+        name, description, *more = line.split("\t")
+        tags = COMMAS.split(",".join(more))
     else:
-        name, *rest = BARS.split(BULLET.sub("", line.strip()), maxsplit=1)
+        plain = BULLET.sub("", line.strip())
+        words = HASHTAGS.sub("", plain)
+        name, *rest = BARS.split(words, maxsplit=1)
         description = "".join(rest)
-    return name.strip(), " ".join(description.split())
+        tags = HASH.split(plain[len(words) :])
+    tags = [tag.strip() for tag in tags if tag.strip()]
+    return Typed(name.strip(), " ".join(description.split()), tags)

@@ -72,7 +72,7 @@ def read_body(request: HttpRequest) -> bytes:
 
 
 def too_large() -> NoReturn:
-    text = _("A guide has at most %(most)d bytes.") % {"most": validators.MOST_BYTES}
+    text = _("A guide may have at most %(most)d bytes.") % {"most": validators.MOST_BYTES}
     raise Refused(413, "too_large", text)
 
 
@@ -83,7 +83,7 @@ def decode(body: bytes) -> dict[str, Any]:
         text = _("This is not JSON: %(error)s") % {"error": str(error)[:MOST_SHOWN]}
         raise Refused(400, "not_json", text) from None
     if not isinstance(data, dict):
-        raise Refused(400, "not_json", _("A guide is an object."))
+        raise Refused(400, "not_json", _("A guide must be a JSON object."))
     if is_deeper(data, DEEPEST):
         raise Refused(400, "invalid", _("The JSON is nested too deeply."))
     return data
@@ -97,7 +97,7 @@ def is_deeper(value: Any, most: int) -> bool:
 
 
 def refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 class Reader:
@@ -111,7 +111,7 @@ class Reader:
         style = self.text(data, "picture_style", validators.LONGEST_TITLE)
         if style not in PictureStyle.values:
             known = ", ".join(filter(None, PictureStyle.values))
-            text = _("Known are %(known)s, or nothing.") % {"known": known}
+            text = _("Use one of %(known)s, or leave it out.") % {"known": known}
             self.fault("picture_style", style, text)
         return Guide(
             plan_id=self.text(data, "plan_id", 100, check=validators.validate_plan_id),
@@ -123,7 +123,9 @@ class Reader:
 
     def spots(self, data: Any) -> list[SpotDetail]:
         if not isinstance(data, list) or len(data) > validators.MOST_SPOTS:
-            text = _("This is a list of at most %(most)d spots.") % {"most": validators.MOST_SPOTS}
+            text = _("This must be a list of at most %(most)d spots.") % {
+                "most": validators.MOST_SPOTS
+            }
             self.fault("spots", data, text)
             return []
         spots = [self.spot(spot, f"spots[{n}]") for n, spot in enumerate(data)]
@@ -136,7 +138,7 @@ class Reader:
 
     def spot(self, data: Any, path: str) -> SpotDetail:
         if not isinstance(data, dict):
-            self.fault(path, data, _("A spot is an object."))
+            self.fault(path, data, _("A spot must be a JSON object."))
             return SpotDetail()
         self.know(data, SPOT_FIELDS, f"{path}.")
         name, longest = validators.LONGEST_SPOT_NAME, validators.LONGEST_DESCRIPTION
@@ -149,12 +151,10 @@ class Reader:
     def tags(self, data: Any, path: str) -> list[str]:
         try:
             tags = validators.tidy_tags(data)
+            validators.limit_tags(tags)
         except ValidationError as error:
             self.fault(path, data, " ".join(error.messages))
             return []
-        if len(tags) > validators.MOST_TAGS:
-            text = _("A spot has at most %(most)d tags.") % {"most": validators.MOST_TAGS}
-            self.fault(path, data, text)
         return tags
 
     def text(
@@ -170,7 +170,7 @@ class Reader:
         value = data.get(name, "")
         path = f"{path}.{name}" if path else name
         if not isinstance(value, str):
-            self.fault(path, value, _("This is a text."))
+            self.fault(path, value, _("This must be a text."))
             return ""
         try:
             validators.check_text(value, most, lines=lines)
@@ -182,7 +182,9 @@ class Reader:
 
     def know(self, data: dict[str, Any], fields: set[str], path: str) -> None:
         for name in sorted(data.keys() - fields):
-            text = _("Unknown. Known are %(known)s.") % {"known": ", ".join(sorted(fields))}
+            text = _("Unknown field. The fields are %(known)s.") % {
+                "known": ", ".join(sorted(fields))
+            }
             self.fault(f"{path}{name[:MOST_SHOWN]}", data[name], text)
 
     def fault(self, field: str, value: object, text: str) -> None:
@@ -198,4 +200,4 @@ class Reader:
 
 def require(value: str) -> None:
     if not value.strip():
-        raise ValidationError(_("This is needed."))
+        raise ValidationError(_("This is required."))

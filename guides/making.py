@@ -12,10 +12,9 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from guides import services, validators
+from guides import naming, services, validators
 from guides.forms import NewGuideForm
 from guides.models import SpotImageJob
-from guides.models.guide import new_plan_id
 from jobs import queue
 from jobs.paid import money
 
@@ -29,17 +28,17 @@ MADE = "made"  # the cookie that tells making.js which draft is saved
 @queue.repeated
 def new_guide(request: HttpRequest) -> HttpResponse:
     form = NewGuideForm(request.POST if request.method == "POST" else None)
-    plan_id = read_plan_key(request) or new_plan_id()
+    draft = read_plan_key(request) or naming.new_draft()
     if form.is_valid():
-        guide = form.guide(plan_id)
+        guide = form.guide(draft)
         services.put_guide(guide, form.cleaned_data["spots"])  # a form sent twice is saved once
         answer = redirect(guide)
         path, secure = reverse("new_guide"), settings.SESSION_COOKIE_SECURE
-        answer.set_cookie(MADE, plan_id, path=path, secure=secure, samesite="Lax")
+        answer.set_cookie(MADE, guide.plan_id, path=path, secure=secure, samesite="Lax")
         return answer
     context = {
         "form": form,
-        "plan_key": plan_keys(request).sign(plan_id),
+        "plan_key": plan_keys(request).sign(draft),
         **what_it_costs(),
         "most_spots": validators.MOST_SPOTS,
     }
@@ -47,7 +46,7 @@ def new_guide(request: HttpRequest) -> HttpResponse:
 
 
 def plan_keys(request: HttpRequest) -> signing.Signer:
-    """Signs plan ids: a form is accepted only with an id that this site gave to its author."""
+    """Signs drafts: a form is accepted only with a name that this site gave to its author."""
     return signing.Signer(salt=f"guides.making:{request.user.pk}")
 
 

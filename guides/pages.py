@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from django.core.paginator import Paginator
 from django.db.models import Case, OuterRef, Subquery, Value, When
@@ -43,9 +44,7 @@ def home(request: HttpRequest) -> HttpResponse:
     page = Paginator(newest, GUIDES_PER_PAGE).get_page(request.GET.get("page"))
     shown = find_cards([guide.pk for guide in page])
     context = {"page": page, "cards": shown, "unfinished": unfinished(shown)}
-    response = render(request, "guides/home.html", context)
-    response.headers["Cache-Control"] = "no-cache"
-    return response
+    return answer(request, "guides/home.html", context, "no-cache")
 
 
 @require_safe
@@ -76,9 +75,17 @@ def guide(request: HttpRequest, plan_id: str) -> HttpResponse:
         "cover": next(painted, None),
         "about": Truncator(" ".join(shown.summary.split()) or describe(status)).chars(160),
     }
-    response = render(request, "guides/guide.html", context)
-    may_be_kept = status.is_final and not request.COOKIES
-    response.headers["Cache-Control"] = FOR_A_MINUTE if may_be_kept else "private, no-cache"
+    keep = FOR_A_MINUTE if status.is_final else "private, no-cache"
+    return answer(request, "guides/guide.html", context, keep)
+
+
+def answer(request: HttpRequest, template: str, context: dict[str, Any], keep: str) -> HttpResponse:
+    """Render a page. `keep` holds only for requests without cookies.
+
+    Links for staff need a session's cookie, so a page that a shared cache keeps has none.
+    """
+    response = render(request, template, context)
+    response.headers["Cache-Control"] = "private, no-cache" if request.COOKIES else keep
     patch_vary_headers(response, ["Cookie"])
     return response
 
@@ -171,11 +178,15 @@ class Card:
     is_final: bool
 
     @property
+    def is_going(self) -> bool:
+        return not self.is_final
+
+    @property
     def code(self) -> str:
-        """Changes when the card's pictures change."""
+        """Changes when the card changes."""
         cover = f"{self.cover.pk} {code(self.cover).lower()}" if self.cover else ""
         ready, total = self.guide.ready_count, self.guide.spot_count  # type: ignore[attr-defined]
-        return short(f"{ready} {total} {cover}")
+        return short(f"{ready} {total} {self.is_final} {cover}")
 
 
 def find_cards(plan_ids: list[str]) -> list[Card]:

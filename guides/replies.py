@@ -29,7 +29,7 @@ def not_found(text: str) -> JsonReply:
 
 
 def not_allowed(request: HttpRequest, allowed: list[str]) -> JsonReply:
-    text = _("%(method)s is not possible here, only %(allowed)s.") % {
+    text = _("%(method)s is not allowed here. Use %(allowed)s.") % {
         "method": shown(request.method),
         "allowed": ", ".join(allowed),
     }

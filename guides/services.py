@@ -51,7 +51,8 @@ def put_guide(guide: Guide, spots: Sequence[SpotDetail]) -> Handover:
     A spot is identified by its name, so a renamed one is a new spot. Existing pictures stay.
     """
     columns = {name: getattr(guide, name) for name in GUIDE_COLUMNS}
-    stored, is_new = Guide.objects.get_or_create(pk=guide.plan_id, defaults=columns)
+    facts = {**columns, "draft": guide.draft}
+    stored, is_new = Guide.objects.get_or_create(pk=guide.plan_id, defaults=facts)
     number(stored, spots)
     if is_new:
         SpotDetail.objects.bulk_create(spots)

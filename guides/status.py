@@ -19,6 +19,7 @@ from jobs.paid.waiting import Reason, Wait
 
 SOONEST_POLL, LATEST_POLL = 2, 30  # seconds
 POLL_WITHOUT_ESTIMATE = 10
+LISTED = 12  # lines of a table of contents; the last one may say how many more there are
 CODE = 4  # characters for the state of one spot on a page
 
 
@@ -32,6 +33,15 @@ class GuideStatus:
     @property
     def total(self) -> int:
         return len(self.spots)
+
+    @property
+    def listed(self) -> list[SpotDetail]:
+        """The spots in the page's table of contents."""
+        return self.spots[: LISTED if self.total <= LISTED else LISTED - 1]
+
+    @property
+    def unlisted(self) -> list[SpotDetail]:
+        return self.spots[len(self.listed) :]
 
     @cached_property
     def states(self) -> str:
@@ -119,13 +129,25 @@ class GuideStatus:
 
     @cached_property
     def time_left(self) -> str:
-        """The seconds in rough words; empty when unknown."""
+        """The seconds in rough words, or why they are unknown; empty when neither can be said."""
         if not self.loading:
             return ""
+        return self.delay if self.seconds is None else time_left(self.seconds)
+
+    @property
+    def delay(self) -> str:
+        """What keeps the pictures, in a visitor's words: no prices, limits or names."""
+        provider = self.provider
         reasons = {wait.reason for wait in self.waits.values()}
-        if self.seconds is None and reasons == {Reason.PAUSED}:
+        if provider is None or not reasons:
+            return ""
+        if reasons == {Reason.BUDGET} and goes_on_tomorrow(provider):
+            return _("today’s pictures are used up; more tomorrow")
+        if reasons <= {Reason.PAUSED, Reason.PRICE, Reason.BUDGET}:
             return _("painting is paused for now")
-        return time_left(self.seconds)
+        if any((each.position or 0) >= provider.affordable for each in self.estimates.values()):
+            return _("not all pictures will come today")
+        return ""
 
     @property
     def left_code(self) -> str:
@@ -138,6 +160,13 @@ def find_status(plan_id: str) -> GuideStatus | None:
         return None
     found = GuideStatus(plan_id)
     return found if found.spots or Guide.objects.filter(pk=plan_id).exists() else None
+
+
+def goes_on_tomorrow(provider: Provider) -> bool:
+    """Whether tomorrow's budget covers a picture. A day booked ahead of today ends later."""
+    budget = provider.daily_budget
+    is_enough = budget is None or budget >= provider.price
+    return is_enough and provider.booking_day == provider.today
 
 
 def code(spot: SpotDetail) -> str:

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
@@ -31,17 +31,17 @@ def check_text(value: str, most: int, *, lines: bool = False) -> None:
     """Refuse text that is too long, can't be shown, or deceives; `lines` allows several lines."""
     if len(value) > most:
         raise ValidationError(
-            _("This has %(length)d characters; %(most)d are the most."),
+            _("At most %(most)d characters; this has %(length)d."),
             params={"length": len(value), "most": most},
         )
     check_characters(value, BREAKS if lines else "")
     # In a paragraph they do no harm, and other programs copy them along.
     if not lines and (turn := next((each for each in value if each in TURNS), "")):
         raise ValidationError(
-            _("This holds a character that turns the line around: %(code)s."), params=named(turn)
+            _("It contains a character that turns the line around: %(code)s."), params=named(turn)
         )
     if value.strip() and not is_visible(value):
-        raise ValidationError(_("This holds only characters that can't be seen."))
+        raise ValidationError(_("It contains only characters that can't be seen."))
 
 
 def check_characters(value: str, allowed: str = "") -> None:
@@ -50,7 +50,7 @@ def check_characters(value: str, allowed: str = "") -> None:
         is_bad = unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")
         if is_bad and character not in allowed:
             raise ValidationError(
-                _("This holds a character that can't be shown: %(code)s."), params=named(character)
+                _("It contains a character that can't be shown: %(code)s."), params=named(character)
             )
 
 
@@ -69,7 +69,7 @@ def is_visible(value: str) -> bool:
 def validate_plan_id(value: str) -> None:
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,100}", value):
         raise ValidationError(
-            _("%(value)r: a plan id has 1 to 100 letters, digits, - and _."),
+            _("%(value)r is not a plan id: 1 to 100 letters, digits, - and _."),
             params={"value": value[:120]},
         )
     if value in TAKEN:
@@ -92,7 +92,7 @@ def validate_spot_name(value: str) -> None:
         raise ValidationError(_("A spot needs a name."))
     if len(value) > LONGEST_SPOT_NAME:
         raise ValidationError(
-            _("The name %(start)r… has %(length)d characters; %(most)d are the most."),
+            _("A name has at most %(most)d characters; %(start)r… has %(length)d characters."),
             params={"start": value[:20], "length": len(value), "most": LONGEST_SPOT_NAME},
         )
     check_text(value, LONGEST_SPOT_NAME)
@@ -101,10 +101,18 @@ def validate_spot_name(value: str) -> None:
 def validate_tags(value: object) -> None:
     if not isinstance(value, list | tuple) or not all(isinstance(tag, str) for tag in value):
         raise ValidationError(
-            _("Tags are a list of texts, not %(value)s."), params={"value": repr(value)[:80]}
+            _("Tags must be a list of texts, not %(value)s."), params={"value": repr(value)[:80]}
         )
     for tag in value:
         check_characters(tag)  # no limit: long tags are cut
+
+
+def limit_tags(tags: Sequence[str]) -> None:
+    if len(tags) > MOST_TAGS:
+        raise ValidationError(
+            _("At most %(most)d tags; these are %(count)d."),
+            params={"most": MOST_TAGS, "count": len(tags)},
+        )
 
 
 def tidy_tags(tags: Iterable[str] | None) -> list[str]:
@@ -123,6 +131,6 @@ def address(image_url: str) -> str:
 def validate_image_url(value: str) -> None:
     if value and not address(value):
         raise ValidationError(
-            _("%(value)r is no address of a picture: it begins with https://, http:// or /."),
+            _("%(value)r is no address of a picture. It must begin with https://, http:// or /."),
             params={"value": value[:80]},
         )

@@ -57,6 +57,8 @@ class Guide(models.Model):
         db_default=PictureStyle.USUAL,
     )
     created_at = models.DateTimeField(_("created"), db_default=Now(), editable=False)
+    # The form that made it: sent again, the form changes this guide. Nothing else has one.
+    draft = models.CharField(max_length=40, null=True, unique=True, editable=False)  # noqa: DJ001
 
     objects = GuideQuerySet.as_manager()
 

@@ -185,6 +185,7 @@ def write(model: type[Job], ends: list[tuple[End, Any]]) -> None:
     moves = defaultdict(list)
     for end, row in ends:
         to, columns = outcomes.follow(end, row)
+        end.moved_to = to
         moves[to, tuple(columns.items())].append(end)
     history.record(model, [end for end, row in ends if row.status == Status.PROCESSING])
     for (to, changes), alike in moves.items():

@@ -44,6 +44,7 @@ class End:
     calls_hook: bool = True
     has_answer: bool = False  # the provider answered before it ended
     is_busy: bool = False  # not written, because its row was locked
+    moved_to: Status | None = None  # what its job became, once it is written
     steps: dict[str, int] = field(default_factory=dict)
 
     def as_history(self) -> tuple[str, str | None, str | None, str | None]:
@@ -144,8 +145,8 @@ def _lost(end: End, row: Any) -> tuple[Status, Columns]:
     if interruptions >= MAX_INTERRUPTIONS:
         end.give_up(Poisonous(f"Its worker died or vanished {interruptions} times: {_words(end)}"))
         return Status.FAILED, columns | _said(end)
-    run_after = Now() + retries.wait_after_loss(interruptions)
-    return Status.QUEUED, columns | {"run_after": run_after, **_said(end)}
+    end.wait = retries.wait_after_loss(interruptions)
+    return Status.QUEUED, columns | {"run_after": Now() + end.wait, **_said(end)}
 
 
 def _words(end: End) -> str:

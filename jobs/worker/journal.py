@@ -1,9 +1,10 @@
 """One line of the log for each claim that ended."""
 
 import logging
+from datetime import timedelta
 
 from jobs.db import sessions, text
-from jobs.models import Attempt, Outcome
+from jobs.models import Attempt, Outcome, Status
 from jobs.queue.outcomes import End
 from jobs.worker import logs
 
@@ -23,7 +24,26 @@ def report(end: End, worker: str, *, missed: bool = False) -> None:
             log.warning("%s, but the claim was gone: dropped", end.outcome)
         else:
             said = f": {text.message(end.error)}" if end.error else ""
-            log.log(level, "%s%s", end.outcome, said, exc_info=end.error if loud else None)
+            fault = end.error if loud else None
+            log.log(level, "%s%s%s", end.outcome, said, what_follows(end), exc_info=fault)
+
+
+def what_follows(end: End) -> str:
+    """Whether and when the job is tried again; nothing after a success or a cancel."""
+    match end.moved_to:
+        case Status.QUEUED if end.wait:
+            return f" (tried again in {_span(end.wait)})"
+        case Status.QUEUED:
+            return " (queued again)"
+        case Status.FAILED:
+            return " (given up: not tried again)"
+        case _:
+            return ""
+
+
+def _span(wait: timedelta) -> str:
+    seconds = wait.total_seconds()
+    return f"{seconds:.1f} s" if seconds < 10 else str(timedelta(seconds=round(seconds)))
 
 
 def has_recorded(end: End, worker: str) -> bool:

@@ -74,7 +74,7 @@ class Loop:
             self.stopping.exit_code = 1
         self.listener.stopped.set()
         self.heartbeat.stop()
-        log.info("%s stopped.", self.name)
+        log.info("%s stopped%s.", self.name, self.stopping.by)
         return self.stopping.exit_code
 
     def turn(self) -> None:
@@ -121,9 +121,9 @@ class Loop:
 
     # Called by other threads and by signals
 
-    def stop(self, *_: object) -> None:
+    def stop(self, number: int | None = None, *_: object) -> None:
         """First call: finish what runs. Second call: release it now. Called by signals."""
-        self.stopping.signals += 1
+        self.stopping.hear(number)
         self.bell.ring()
 
     def hear(self) -> None:
@@ -157,7 +157,8 @@ class Loop:
     def give_back(self) -> None:
         if not self.heartbeat.draining:
             self.heartbeat.draining = True
-            log.info("Stopping: running jobs have up to %.0f s.", self.stopping.grace)
+            by, grace = self.stopping.by, self.stopping.grace
+            log.info("Stopping%s: running jobs have up to %.0f s.", by, grace)
         self.stopping.begin()
         self.held.give_back(self.stopping)
 

@@ -1,6 +1,7 @@
 """How a worker stops: why, how long it waits, and with which exit code."""
 
 import math
+import signal
 import time
 
 
@@ -14,12 +15,24 @@ class Stopping:
     def __init__(self, grace: float) -> None:
         self.grace = grace
         self.signals = 0
+        self.names: list[str] = []  # of the signals
         self.has_reason = False  # other than a signal
         self.stop_at = math.inf  # monotonic; the end of the grace period
         self.exit_code = 0
 
     def __bool__(self) -> bool:
         return self.has_reason or self.signals > 0
+
+    def hear(self, number: int | None) -> None:
+        """Count a signal. Called by its handler, so it only sets fields."""
+        self.signals += 1
+        if number is not None:
+            self.names.append(signal.Signals(number).name)
+
+    @property
+    def by(self) -> str:
+        """Which signals, in words for the log; empty when none came."""
+        return f" by {', then '.join(self.names)}" if self.names else ""
 
     @property
     def is_urgent(self) -> bool:

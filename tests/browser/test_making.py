@@ -49,6 +49,7 @@ def test_spots_are_added_moved_and_removed(author):
     page = author()
     fill(page, "Gate", "Pond", "Hill")
     page.get_by_label("A sentence about it:").nth(1).fill("Gold,\ntwice.")
+    page.get_by_label("Tags, separated by commas:").nth(1).fill("temple、 lake ,")
 
     page.get_by_role("button", name="Move up").nth(2).click()
     page.get_by_role("button", name="Move down").nth(0).click()
@@ -60,7 +61,9 @@ def test_spots_are_added_moved_and_removed(author):
     page.get_by_role("heading", name="Kyoto").wait_for()
     assert page.locator("[aria-busy=true]").count() == 2
     assert saved() == [("Hill", ""), ("Pond", "Gold, twice.")]
+    assert SpotDetail.objects.get(spot_name="Pond").topic_tags == ["lake", "temple"]
     assert Guide.objects.get().picture_style == "ink"
+    assert page.get_by_role("link", name="Edit this guide").is_visible()
 
 
 def test_a_pasted_list_becomes_rows(author):
@@ -173,13 +176,15 @@ def test_the_price_is_known_before_saving(author):
 
 def test_a_fault_stands_by_its_row_and_nothing_is_lost(author, forgive):
     page = author()
-    fill(page, "A|B", "Pond", "Pond")
-    page.get_by_label("A sentence about it:").nth(1).fill("Gold.")
+    page.get_by_label("Title").fill("Kyoto")
+    page.get_by_role("button", name="Paste a list").click()
+    page.get_by_label("One spot per line").fill("A|B\t\n\n\nPond\tGold.\n\n\nPond")
 
     save(page)
 
-    fault = page.locator(".row").nth(2).get_by_text("There is a spot 'Pond' already.")
+    fault = page.locator(".row").nth(2).locator(".errors")
     fault.wait_for()
+    assert fault.inner_text() == "There is a spot 'Pond' already."  # it is row 3, and was line 7
     assert names(page) == ["A|B", "Pond", "Pond"]
     assert focused(page) == "Name of the spot: 3"
     below = "it => parseFloat(getComputedStyle(it).marginBottom)"

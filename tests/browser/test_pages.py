@@ -66,7 +66,7 @@ def test_home_gets_its_covers_without_a_reload(guide, visit):
     paint("Gate")
     give_up("Fog")
 
-    page.get_by_text("2 of 3 pictures ready").wait_for()
+    page.get_by_text("2 of 3 spots have a picture").wait_for()
     page.wait_for_function("() => !document.querySelector('#poller').hasAttribute('hx-get')")
     assert page.evaluate("window.same")
 
@@ -110,6 +110,22 @@ def test_no_page_is_wider_than_its_window(guide, visit, path):
     for width in (320, 390, 768, 1280):
         page.set_viewport_size({"width": width, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_long_list_of_spots_leaves_no_void_beside_it(transactional_db, visit):
+    long = "A very long name of a spot that needs two lines in its column of the list"
+    spots = [SpotDetail(spot_name=f"{long} {n}") for n in range(30)]
+    services.save_guide(Guide(plan_id="kyoto", title="Kyoto"), spots)
+
+    page = visit("/guides/kyoto/", viewport={"width": 1280, "height": 900})
+
+    title, words, contents = (
+        page.locator(selector).bounding_box() for selector in ("h1", ".hero-words", ".contents")
+    )
+    assert title["y"] < 200
+    assert contents["y"] - (words["y"] + words["height"]) < 60
+    number = "a => parseFloat(getComputedStyle(a, '::before').width)"
+    assert page.locator(".contents li:nth-child(11) a").evaluate(number) > 14  # both digits of "11"
 
 
 def test_on_a_phone_the_rest_of_the_time_has_a_line_of_its_own(guide, visit):

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +20,8 @@ admin.site.register(Postcard, JobAdmin)
 PRINT = """
 print(list(Postcard.objects.order_by("address").values_list("status", "text")))
 """
+PRINT_POSTCARDS = "from postcards.models import Postcard" + PRINT
+WRITTEN = "[('succeeded', 'Greetings to Anna!'), ('succeeded', 'Greetings to Ben!')]\n"
 OPEN_CONSOLE = """
 from django.contrib.auth.models import User
 from django.test import Client
@@ -32,25 +33,30 @@ for address in ["/admin/", "/admin/console/", "/admin/postcards/postcard/"]:
 """
 
 
-def examples(page):
-    blocks = re.findall(r"^ *```python\n(.+?)^ *```", page.read_text(), re.DOTALL | re.MULTILINE)
+def examples(page, language="python"):
+    pattern = rf"^ *```{language}\n(.+?)^ *```"
+    blocks = re.findall(pattern, (ROOT / page).read_text(), re.DOTALL | re.MULTILINE)
     return [dedent(block) for block in blocks]
 
 
-MODEL, ENQUEUE = examples(ROOT / "README.md")
-SETTINGS, URLS = examples(ROOT / "docs" / "own-project.md")
+MODEL, ENQUEUE = examples("README.md")
+_RUN, _TEST, INSTALL, PERFORM = examples("README.md", "sh")
+SETTINGS, URLS = examples("docs/own-project.md")
+COPY, START = examples("docs/own-project.md", "sh")
+SHELL = ".venv/bin/python manage.py shell --verbosity 0"
 
 
 @pytest.fixture
-def manage(tmp):
-    """Run manage.py of the project in `tmp`; returns its output."""
+def paste(tmp):
+    """Paste commands into a terminal, in this folder; returns what they print."""
 
-    def manage(*arguments):
+    def paste(commands, typed="", folder=tmp):
         done = subprocess.run(
-            [sys.executable, "manage.py", *arguments],
-            cwd=tmp,
+            ["bash", "-e", "-c", commands],
+            cwd=folder,
+            input=typed,
             env={
-                "PATH": os.environ["PATH"],
+                "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
                 "DEBUG": "true",
                 "DATABASE_URL": "sqlite:///x.sqlite3",
             },
@@ -60,46 +66,51 @@ def manage(tmp):
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    return manage
+    return paste
 
 
-def add_postcards(folder, settings):
+def add_postcards(folder):
+    (folder / ".venv").symlink_to(sys.prefix)
     (folder / "postcards").mkdir()
     (folder / "postcards" / "models.py").write_text(MODEL)
-    (folder / "postcards" / "admin.py").write_text(ADMIN)
-    with settings.open("a") as file:
-        file.write('\nINSTALLED_APPS = [*INSTALLED_APPS, "postcards"]\n')
 
 
-def assert_postcards_are_written(manage):
-    manage("makemigrations", "postcards")
-    manage("migrate", "--verbosity", "0")
-    manage("shell", "--verbosity", "0", "--command", ENQUEUE)
-    manage("runworker", "--drain")
+def test_the_job_in_the_readme_runs_as_it_is_printed(checkout, paste):
+    add_postcards(checkout)
+
+    paste(INSTALL)
+    paste(SHELL, ENQUEUE)
+    listed = paste(PERFORM)
+
+    assert listed.count(" succeeded ") == 2
     # Enqueueing again changes nothing.
-    printed = manage("shell", "--verbosity", "0", "--command", ENQUEUE + PRINT)
-    assert printed == (
-        "[('succeeded', 'Greetings to Anna!'), ('succeeded', 'Greetings to Ben!')]\n"
-    )
+    assert paste(SHELL, ENQUEUE + PRINT) == WRITTEN
 
 
-def test_the_job_in_the_readme_runs(checkout, manage):
-    add_postcards(checkout, checkout / "config" / "settings.py")
+def test_the_queue_can_be_taken_along_into_another_project(tmp, paste):
+    (tmp / "tabie").symlink_to(ROOT)
+    own = tmp / "own"
+    own.mkdir()
+    paste("python -m django startproject site1 .", folder=own)
+    paste(re.sub(r"^python -m pip .*\n", "", COPY), folder=own)
+    with (own / "site1" / "settings.py").open("a") as file:
+        file.write(SETTINGS + '\nINSTALLED_APPS += ["postcards"]\n')
+    (own / "site1" / "urls.py").write_text(URLS)
+    add_postcards(own)
+    (own / "postcards" / "admin.py").write_text(ADMIN)
+    *migrate, work = START.splitlines()
 
-    assert_postcards_are_written(manage)
+    paste("\n".join(migrate), folder=own)
+    paste(SHELL, ENQUEUE, folder=own)
+    paste(f"{work} --drain", folder=own)
+
+    assert paste(SHELL, PRINT_POSTCARDS, folder=own) == WRITTEN
+    assert paste(SHELL, OPEN_CONSOLE, folder=own) == "200\n200\n200\n"
 
 
-def test_the_queue_can_be_taken_along_into_another_project(tmp, manage):
-    subprocess.run([sys.executable, "-m", "django", "startproject", "site1", tmp], check=True)
-    shutil.copytree(ROOT / "jobs", tmp / "jobs", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copytree(ROOT / "templates" / "admin" / "jobs", tmp / "templates" / "admin" / "jobs")
-    shutil.copy(ROOT / "templates" / "admin" / "index.html", tmp / "templates" / "admin")
-    with (tmp / "site1" / "settings.py").open("a") as file:
-        file.write(SETTINGS)
-    (tmp / "site1" / "urls.py").write_text(URLS)
-    add_postcards(tmp, tmp / "site1" / "settings.py")
+def test_every_target_of_make_that_is_named_exists():
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]
+    named = {name for page in pages for name in re.findall(r"`make ([a-z-]+)", page.read_text())}
 
-    assert_postcards_are_written(manage)
-    console = manage("shell", "--verbosity", "0", "--command", OPEN_CONSOLE)
-
-    assert console == "200\n200\n200\n"
+    assert named - targets == set()

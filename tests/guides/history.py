@@ -20,8 +20,8 @@ def remember(count, seconds=10, ago=timedelta(0), **facts):
         )
 
 
-def have_worker(slots=2, running=0, lease=60, **facts):
+def have_worker(slots=2, running=0, lease=60, name="w", **facts):
     expiry = Now() + timedelta(seconds=lease)
     Worker.objects.create(
-        name="w", slots=slots, running=running, lease_expires_at=expiry, version="1", **facts
+        name=name, slots=slots, running=running, lease_expires_at=expiry, version="1", **facts
     )

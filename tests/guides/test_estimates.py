@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from guides import estimates
 from guides.models import SpotImageJob
@@ -180,6 +181,7 @@ def test_those_whom_the_budget_leaves_out_are_promised_nothing():
     promised = [each.position for each in status.estimates.values() if each.seconds is not None]
     assert sorted(promised) == [0, 1]
     assert status.seconds is None
+    assert status.time_left == "not all pictures will come today"
 
 
 def test_a_spent_budget_promises_nothing():
@@ -188,7 +190,33 @@ def test_a_spent_budget_promises_nothing():
     have_worker()
     limit(daily_budget=1, price=2)
 
-    assert GuideStatus("kyoto").seconds is None
+    status = GuideStatus("kyoto")
+
+    assert status.seconds is None
+    assert status.time_left == "painting is paused for now"  # a day covers no picture
+
+
+def test_a_budget_spent_today_is_told_to_visitors_without_figures():
+    save_guide("Gate")
+    remember(3, seconds=10)
+    have_worker()
+    limit(daily_budget=2, price=2, spent=2, spent_on=timezone.localdate())
+
+    assert GuideStatus("kyoto").time_left == "today’s pictures are used up; more tomorrow"
+
+
+def test_a_budget_booked_ahead_of_today_promises_nothing_for_tomorrow():
+    save_guide("Gate")
+    limit(daily_budget=2, price=2, spent=2, spent_on=timezone.localdate() + timedelta(days=3))
+
+    assert GuideStatus("kyoto").time_left == "painting is paused for now"
+
+
+def test_a_price_that_is_not_set_is_a_pause_to_visitors():
+    save_guide("Gate")
+    limit(daily_budget=2, price=0)
+
+    assert GuideStatus("kyoto").time_left == "painting is paused for now"
 
 
 def test_a_pause_with_an_end_is_waited_for():

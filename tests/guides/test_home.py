@@ -27,6 +27,29 @@ def test_home_tells_how_many_pictures_are_ready(client):
     assert OURS in html  # the first picture is the cover
 
 
+def test_home_says_of_a_final_guide_what_is_final(client):
+    new_guide("Gate", "Pond", "Fog")
+    finish("Gate")
+    finish("Pond")
+    going = client.get("/").content.decode()
+    give_up("Fog")
+
+    html = client.get(home_address(going)).content.decode()
+
+    assert "2 of 3 pictures ready" in going
+    for page in (html, client.get("/").content.decode()):
+        assert "2 of 3 spots have a picture" in page
+        assert "pictures ready" not in page
+
+
+def test_a_guide_without_spots_leaves_no_hole_on_home(client):
+    new_guide()
+
+    html = client.get("/").content.decode()
+
+    assert html.count('class="picture picture-none"') == 1
+
+
 def test_home_asks_again_only_for_guides_with_pictures_on_their_way(client):
     new_guide("Gate", plan_id="going")
     new_guide("Pond", plan_id="done")

@@ -90,9 +90,18 @@ def test_a_guide_is_saved_with_its_jobs_and_shown(staff):
     assert SpotImageJob.objects.filter(plan_id=guide.plan_id).count() == 2
 
 
-@pytest.mark.parametrize(("line", "name", "description"), LINES)
-def test_a_line_is_a_spot(line, name, description):
-    assert read_line(line) == (name, description)
+@pytest.mark.parametrize(("line", "name", "description", "tags"), LINES)
+def test_a_line_is_a_spot(line, name, description, tags):
+    spot = read_line(line)
+
+    assert (spot.name, spot.description, ", ".join(spot.tags)) == (name, description, tags)
+
+
+def test_spots_are_saved_with_their_tags(staff):
+    type_in(staff, "Gate | Red. #shrine\nPond\tGold.\ttemple, Lake, lake , \nHill")
+
+    tags = SpotDetail.objects.values_list("topic_tags", flat=True)
+    assert list(tags) == [["shrine"], ["Lake", "lake", "temple"], []]
 
 
 def test_empty_lines_are_no_spots(staff):
@@ -112,9 +121,11 @@ def test_empty_lines_are_no_spots(staff):
         ({"spots": ""}, "This field is required."),
         ({"spots": " \n\t"}, "A guide needs at least one spot."),
         ({"spots": "Gate\nGate"}, "Line 2: There is a spot &#x27;Gate&#x27; already."),
-        ({"spots": "Gate\n\n" + "x" * 201}, "Line 3: The name"),
+        ({"spots": "Gate\n\n" + "x" * 201}, "Line 3: A name has at most 200 characters"),
         ({"spots": "Gate\n| no name"}, "Line 2: A spot needs a name."),
-        ({"spots": "\n".join(map(str, range(501)))}, "These are 501 spots; 500 are the most."),
+        ({"spots": "\n".join(map(str, range(501)))}, "At most 500 spots; these are 501."),
+        ({"spots": "Gate\t\t" + ",".join("abcdefghijklmnopqrstu")}, "Line 1: At most 20 tags"),
+        ({"spots": "Gate\t\ta\x01"}, "Line 1: It contains a character that can&#x27;t be shown"),
         ({"picture_style": "crayon"}, "crayon is not one of the available choices."),
     ],
 )
@@ -175,6 +186,69 @@ def test_a_refused_form_stays_the_same_form(staff):
     key = plan_key(staff)
 
     assert key in type_in(staff, title="", plan_key=key).content.decode()
+
+
+def test_a_new_title_makes_no_second_guide_and_keeps_the_address(staff):
+    key = plan_key(staff)
+    first = type_in(staff, plan_key=key).headers["Location"]
+
+    second = type_in(staff, title="Nara", plan_key=key).headers["Location"]
+
+    assert second == first
+    assert Guide.objects.get().title == "Nara"
+
+
+# Its address
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        ({"title": "Kyoto in two days"}, "kyoto-in-two-days"),
+        ({"title": "Lisboa: São Jorge & más!"}, "lisboa-sao-jorge-mas"),
+        ({"title": "Ｋｙｏｔｏ 京都"}, "kyoto"),
+        ({"title": "京都の二日間", "destination": "Kyoto, Japan"}, "kyoto-japan"),
+        ({"title": "京都2日間", "destination": "京都府"}, "guide"),
+        ({"title": "new"}, "new"),
+        ({"title": "a_b _ c--d"}, "a-b-c-d"),
+        ({"title": "very " * 30}, "very-very-very-very-very-very-very-very-very-very-very-very"),
+        ({"title": "x" * 200}, "x" * 60),
+    ],
+)
+def test_a_new_guide_has_an_address_that_can_be_read(staff, facts, words):
+    type_in(staff, **facts)
+
+    assert re.fullmatch(rf"{words}-[a-z2-9]{{4}}", Guide.objects.get().plan_id)
+
+
+def test_two_guides_of_the_same_title_have_two_addresses(staff):
+    type_in(staff)
+    type_in(staff)
+
+    assert Guide.objects.count() == 2
+
+
+def test_a_guide_of_another_author_is_not_replaced_though_its_address_is_alike(staff):
+    key = plan_key(staff)
+    others = Guide.objects.create(plan_id=f"kyoto-{key[:4]}", title="Another Kyoto")
+
+    location = type_in(staff, plan_key=key).headers["Location"]
+
+    assert location == f"/guides/kyoto-{key[:8]}/"
+    others.refresh_from_db()
+    assert others.title == "Another Kyoto"
+
+
+@pytest.mark.parametrize("codename", ["change_guide", None])
+def test_who_may_edit_a_guide_finds_the_way_after_saving(client, codename):
+    user = author()
+    user.user_permissions.add(*Permission.objects.filter(codename=codename))
+    client.force_login(user)
+
+    page = client.get(type_in(client).headers["Location"]).content.decode()
+
+    edit = f'href="/admin/guides/guide/{Guide.objects.get().plan_id}/change/"'
+    assert (edit in page) == bool(codename)
 
 
 @pytest.mark.parametrize("key", ["kyoto", "kyoto:forged", "", "\x00"])
@@ -262,7 +336,7 @@ def test_the_price_is_told_before_anything_is_saved(staff, paid, settings, price
 
 
 def test_ten_spots_cost_a_fixed_number_of_queries(staff, django_assert_max_num_queries):
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(15):
         type_in(staff, "\n".join(map(str, range(10))))
 
 

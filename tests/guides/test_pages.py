@@ -3,13 +3,17 @@ import re
 import pytest
 from django.template.loader import render_to_string
 
+from guides.models import SpotImageJob
+from jobs import queue
 from tests.guides.pages import (
     OURS,
     change,
+    finish,
     new_guide,
     poll_address,
     spot,
 )
+from tests.guides.painting import give_up
 
 pytestmark = pytest.mark.django_db
 
@@ -22,6 +26,42 @@ def test_a_guide_shows_its_spots_in_their_order(client):
     headings = re.findall(r"<h2>(.*?)</h2>", html)
     assert headings == ["Zebra crossing", "Abbey"]
     assert "<noscript>" in html
+
+
+@pytest.mark.parametrize("way", ["failed", "canceled"])
+def test_a_final_guide_says_what_is_final(client, way):
+    guide = new_guide("Gate", "Pond", "Fog")
+    finish("Gate")
+    finish("Pond")
+    going = client.get(guide.get_absolute_url()).content.decode()
+    give_up("Fog") if way == "failed" else queue.cancel(SpotImageJob.objects.all())
+
+    page = client.get(guide.get_absolute_url()).content.decode()
+    poll = client.get(poll_address(going)).content.decode()
+
+    assert "2 of 3 pictures ready" in going
+    for html in (page, poll):
+        assert "2 of 3 spots have a picture" in html
+        assert "pictures ready" not in html
+
+
+def test_a_guide_that_got_no_picture_is_not_called_unready(client):
+    guide = new_guide("Fog", "Mist")
+    queue.cancel(SpotImageJob.objects.all())
+
+    assert "Without pictures" in client.get(guide.get_absolute_url()).content.decode()
+
+
+@pytest.mark.parametrize(("spots", "more"), [(12, ""), (13, "and 2 more"), (30, "and 19 more")])
+def test_a_long_guide_lists_its_first_spots_and_says_how_many_follow(client, spots, more):
+    guide = new_guide(*[f"Spot {n}" for n in range(spots)])
+
+    html = client.get(guide.get_absolute_url()).content.decode()
+
+    contents = re.search(r'<nav class="contents".*?</nav>', html, re.DOTALL)[0]
+    assert contents.count("<li") == 12
+    assert re.findall(r"and \d+ more", contents) == ([more] if more else [])
+    assert 'class="hero hero-many"' in html
 
 
 def test_pages_hold_no_script_of_their_own_and_load_nothing_from_elsewhere(client):

@@ -1,5 +1,6 @@
 """What counts as a signal, and what a stopping worker waits for."""
 
+import signal
 import threading
 from datetime import timedelta
 
@@ -136,3 +137,23 @@ def test_a_second_signal_gives_back_even_what_is_being_paid_for(transactional_db
     worker.collect()
 
     assert not worker.held.runs
+
+
+def test_the_log_says_which_signals_ended_a_worker(transactional_db, caplog):
+    caplog.set_level("INFO")
+    loop = Loop([Chore], Options(lease=timedelta(seconds=2)))
+    loop.stop(signal.SIGTERM, None)
+    loop.stop(signal.SIGINT, None)
+
+    loop.run()
+
+    assert f"{loop.name} stopped by SIGTERM, then SIGINT." in caplog.messages
+
+
+def test_without_a_signal_the_log_names_none(transactional_db, caplog):
+    caplog.set_level("INFO")
+    loop = Loop([Chore], Options(lease=timedelta(seconds=2)))
+
+    loop.run(drain=True)
+
+    assert f"{loop.name} stopped." in caplog.messages

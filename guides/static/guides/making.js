@@ -1,5 +1,5 @@
 // Shows the spots of a new guide as rows instead of one text. The form still sends the text: a line
-// per spot, a tab between name and description. This browser tab keeps the draft until it is saved.
+// per spot, tabs between name, description and tags. This browser tab keeps the draft until it is saved.
 (() => {
   "use strict";
   const field = document.querySelector("[data-spots]");
@@ -10,36 +10,44 @@
   const save = form.querySelector("[type=submit]");
   const toggle = buttons.querySelector("[data-switch]");
   const BREAK = /\r\n|\r|\n/;
-  // The same rule as in guides/forms.py.
+  // The same rules as in guides/forms.py.
+  const HASHTAGS = /(?:\s+[#＃]\p{L}[^\s#＃]*)+$/u;
   const BULLET = /^(?:(?:[-*]|[0-9０-９]{1,3}[.)])[ \u00a0\u3000]+|(?:[•・]|[0-9０-９]{1,3}[．、）](?![0-9０-９]))[ \u00a0\u3000]*)(?=\S)/;
 
   const one = (row, name) => row.querySelector(`[data-${name}]`);
   const name = (row) => one(row, "name").value.trim();
   const description = (row) => one(row, "description").value.replace(/\s+/g, " ").trim();
+  const tags = (row) => tidy(one(row, "tags").value.split(/[,，、]/));
+  const tidy = (tags) => tags.map((tag) => tag.replace(/\s+/g, " ").trim()).filter(Boolean).join(", ");
 
   function split(line) {
-    const at = line.indexOf("\t");
-    if (at >= 0) return [line.slice(0, at).trim(), line.slice(at + 1).trim()];
+    if (line.includes("\t")) {
+      const [name, description, ...more] = line.split("\t");
+      return [name.trim(), description.trim(), tidy(more.join(",").split(/[,，、]/))];
+    }
     const plain = line.trim().replace(BULLET, "");
-    const bar = plain.search(/[|｜]/);
-    return bar < 0 ? [plain, ""] : [plain.slice(0, bar).trim(), plain.slice(bar + 1).trim()];
+    const words = plain.replace(HASHTAGS, "");
+    const tags = tidy(plain.slice(words.length).split(/[#＃]/));
+    const bar = words.search(/[|｜]/);
+    return bar < 0 ? [words.trim(), "", tags] : [words.slice(0, bar).trim(), words.slice(bar + 1).trim(), tags];
   }
 
-  function add(spot = ["", ""], before = null) {
+  function add(spot = ["", "", ""], before = null) {
     const row = template.content.firstElementChild.cloneNode(true);
-    [one(row, "name").value, one(row, "description").value] = spot;
+    [one(row, "name").value, one(row, "description").value, one(row, "tags").value] = spot;
     rows.insertBefore(row, before);
     return row;
   }
 
   function write() {
-    const filled = [...rows.children].filter((row) => name(row) || description(row));
-    text.value = filled.map((row) => `${name(row)}\t${description(row)}`).join("\n");
+    const filled = [...rows.children].filter((row) => name(row) || description(row) || tags(row));
+    const line = (row) => [name(row), description(row), ...(tags(row) ? [tags(row)] : [])].join("\t");
+    text.value = filled.map(line).join("\n");
     [...rows.children].forEach((row, n) => {
       row.querySelector(".row-number").textContent = String(n + 1).padStart(2, "0");
       one(row, "up").disabled = n === 0;
       one(row, "down").disabled = n === rows.children.length - 1;
-      for (const each of ["name", "description"]) label(one(row, each), n + 1);
+      for (const each of ["name", "description", "tags"]) label(one(row, each), n + 1);
       for (const each of ["up", "down", "remove"]) label(one(row, each), name(row) || n + 1);
     });
     tell(filled.length);
@@ -108,8 +116,9 @@
   // A saved draft is over, unless the author went back to it: then the form changes the same guide.
   function isOver(draft) {
     const [navigation] = performance.getEntriesByType("navigation");
-    const made = document.cookie.match(/(?:^|; )made=(\w+)/)?.[1];
-    return draft.plan_key.split(":")[0] === made && navigation?.type !== "back_forward";
+    // A guide's address ends with the beginning of its draft's name.
+    const made = document.cookie.match(/(?:^|; )made=[\w-]*-(\w+)/)?.[1];
+    return made && draft.plan_key.startsWith(made) && navigation?.type !== "back_forward";
   }
 
   function forget() {
@@ -173,7 +182,7 @@
     event.preventDefault();
     const row = event.target.closest(".row");
     const last = lines.map((line) => add(split(line), row)).pop();
-    if (!name(row) && !description(row)) row.remove();
+    if (!name(row) && !description(row) && !tags(row)) row.remove();
     write();
     one(last, "name").focus();
     touch();
@@ -194,7 +203,7 @@
     const row = found.get(Number(fault.dataset.line));
     if (!row) continue;
     const place = row.querySelector(".errors");
-    place.textContent = fault.textContent;
+    place.textContent = fault.dataset.fault; // without the number of its line: the row has its own
     place.id = `fault-${fault.dataset.line}`;
     place.hidden = false;
     one(row, "name").setAttribute("aria-invalid", "true");
