@@ -15,9 +15,10 @@ import pytest
 from config import processes
 from config.embedded.server import Server, binaries
 
-# Stands in for manage.py: commands drain on SIGTERM, `wait` on the second; `crash` ends at once.
+# Stands in for manage.py: commands drain on SIGTERM, `wait` on the second; `crash` ends when the
+# test says so.
 MANAGE = """
-import signal, sys, time
+import os, signal, sys, time
 
 def drain(number, frame):
     print("told to stop", flush=True)
@@ -31,6 +32,8 @@ def drain(number, frame):
 signal.signal(signal.SIGTERM, drain)
 print("started", *sys.argv[1:])
 if "crash" in sys.argv:
+    while not os.path.exists("crash now"):
+        time.sleep(0.01)
     sys.exit(3)
 time.sleep(300)
 """
@@ -136,9 +139,10 @@ def test_a_signal_reaches_every_command_once_and_all_may_drain(supervise, number
     assert supervisor.returncode == 0
 
 
-def test_when_one_command_ends_the_others_end_too(supervise):
+def test_when_one_command_ends_the_others_end_too(supervise, checkout):
     supervisor, _ = supervise(web=["runserver"], worker=["crash"])
 
+    (checkout / "crash now").touch()
     output, _ = supervisor.communicate(timeout=90)
 
     assert "these processes ended: worker" in output

@@ -13,9 +13,24 @@ from jobs.paid.clients import http
 from tests.jobs.clients import answers
 
 
+@pytest.fixture
+def from_arrival(service, monkeypatch):
+    """Deadlines count from the arrival of all requests: a slow machine may take longer to send."""
+    wait_awake = http.wait_awake
+
+    def from_arrival(requests):
+        def wait(thread, timeout):
+            service.wait_for(requests)
+            wait_awake(thread, timeout)
+
+        monkeypatch.setattr(http, "wait_awake", wait)
+
+    return from_arrival
+
+
 @pytest.mark.parametrize("behaviour", [answers.hang, answers.drip, answers.drip_headers])
-def test_a_slow_service_is_cut_off(service, client, behaviour):
-    client.picture("model-7", "warm up", 60)
+def test_a_slow_service_is_cut_off(service, client, behaviour, from_arrival):
+    from_arrival(1)
     service.script = [behaviour]
     start = time.monotonic()
 
@@ -25,20 +40,24 @@ def test_a_slow_service_is_cut_off(service, client, behaviour):
     assert 0.5 <= time.monotonic() - start < 50  # the service stays silent for a minute
 
 
-def test_the_thread_of_a_call_that_was_cut_off_ends(service, client):
-    client.picture("model-7", "warm up", 60)
+def test_the_thread_of_a_call_that_was_cut_off_ends(service, client, from_arrival):
+    from_arrival(1)
     service.script = [answers.drip]
 
     with pytest.raises(AnswerLost):
         client.picture("model-7", "a castle", 0.5)
 
-    for thread in threading.enumerate():
-        if thread.name == "paid-call":
-            thread.join(60)
-            assert not thread.is_alive()
+    for thread in call_threads():
+        thread.join(60)
+        assert not thread.is_alive()
 
 
-def test_each_thread_has_its_own_deadline(service, client):
+def call_threads():
+    return {thread for thread in threading.enumerate() if thread.name == "paid-call"}
+
+
+def test_each_thread_has_its_own_deadline(service, client, from_arrival):
+    from_arrival(8)
     service.script = lambda prompt, number: answers.hang if prompt == "slow" else None
 
     def ask(prompt):
@@ -67,13 +86,14 @@ def test_a_name_that_is_found_too_late_sends_nothing(service, client, monkeypatc
         return look_up(*args, **options)
 
     client.picture("model-7", "warm up", 60)
+    earlier = call_threads()
     monkeypatch.setattr(socket, "getaddrinfo", slow)
 
     with pytest.raises(ProviderUnavailable, match="nothing was sent") as caught:
         client.picture("model-7", "a castle", 0.3)
 
+    [thread] = call_threads() - earlier
     found.set()
-    [thread] = [thread for thread in threading.enumerate() if thread.name == "paid-call"]
     thread.join(60)
     assert waiting.is_set()
     assert not caught.value.billed

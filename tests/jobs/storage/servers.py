@@ -143,10 +143,14 @@ class Withheld:
     """A fault: the request is carried out, but its answer is never sent."""
 
 
+class CutOff:
+    """A fault: the request is carried out, then the connection is closed without an answer."""
+
+
 class Proxy(ThreadingHTTPServer):
     """Passes requests on to a server, except as `faults` says: one for each request, in turn.
 
-    A fault is a status with its code, or Withheld.
+    A fault is a status with its code, Withheld or CutOff.
     """
 
     daemon_threads = True
@@ -157,6 +161,7 @@ class Proxy(ThreadingHTTPServer):
         self.url = f"http://127.0.0.1:{self.server_port}"
         self.faults = []
         self.seen = []
+        self.withheld = threading.Semaphore(0)  # released for each answer that is withheld
         self.ended = threading.Event()
 
     def handle_error(self, request, client_address):
@@ -176,8 +181,10 @@ class Handler(BaseHTTPRequestHandler):
             text = error if status >= 400 else f"<html>{code}</html>"
             return self.send(status, {}, text.encode())
         answer = self.forward(body)
-        if fault is Withheld:
-            self.server.ended.wait(30)
+        if fault in (Withheld, CutOff):
+            if fault is Withheld:
+                self.server.withheld.release()
+                self.server.ended.wait(90)
             self.close_connection = True
             return None
         return self.send(*answer)
