@@ -22,7 +22,7 @@ WORDS: dict[str, Any] = {
     "NoRoom": gettext_lazy("provider's limits reached"),
     "TooLate": gettext_lazy("request not sent in time"),
     "AnswerLost": gettext_lazy("answer lost"),
-    "OutcomeUnknown": gettext_lazy("outcome unknown, possibly paid for"),
+    "OutcomeUnknown": gettext_lazy("outcome unknown"),
     "AnswerGone": gettext_lazy("stored answer missing"),
     "OperatorsFault": gettext_lazy("key, account or model refused"),
     "RequestRefused": gettext_lazy("refused by the content policy"),

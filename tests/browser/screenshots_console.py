@@ -14,7 +14,7 @@ TALL = {"width": 1440, "height": 1500}
 LONG = {"width": 390, "height": 1700}
 
 
-def test_screenshots_of_the_console(visit, transactional_db, pictures, monkeypatch):
+def test_screenshots_of_the_console(visit, transactional_db, pictures, monkeypatch, settings):
     hide_test_models(monkeypatch)
     busy_night(paint)
     page = log_in(visit("/", viewport=TALL))
@@ -23,6 +23,7 @@ def test_screenshots_of_the_console(visit, transactional_db, pictures, monkeypat
     paint(twice.spot_name)
     waiting = SpotImageJob.objects.filter(status=Status.PROCESSING).order_by("id")
     give_back(list(waiting.values_list("spot_name", flat=True))[:4])
+    settings.IMAGE_PROVIDER = "gemini"  # so that its row is in use
     failed = SpotImageJob.objects.filter(status=Status.FAILED).order_by("id").first()
     spot = SpotDetail.objects.get(spot_name=twice.spot_name)
 

@@ -7,7 +7,8 @@ import pytest
 from django.db.models.functions import Now
 from django.urls import reverse
 
-from jobs.errors import Cancel, OperatorsFault, PermanentError, Snooze
+from jobs import queue
+from jobs.errors import Cancel, LeaseLost, OperatorsFault, PermanentError, Snooze
 from jobs.models import Attempt, Call, Outcome, State
 from tests.jobs.conftest import make_due
 from tests.jobs.console import new_call, new_worker, page_of, press
@@ -101,6 +102,22 @@ def test_an_error_from_before_the_requeue_is_grey_and_says_so(admin_client, work
         assert '<p class="tc-error tc-is-plain"><b>Last error, before the requeue' in page
         claimed = worker.claim()
     assert claimed == []
+
+
+@pytest.mark.parametrize(
+    ("requeued", "title"), [(True, "Last error, before the requeue: "), (False, "Last error: ")]
+)
+def test_runs_that_were_given_back_hide_no_requeue(admin_client, worker, chore, requeued, title):
+    worker.fail(worker.claim_one(), OperatorsFault(reason="wrong key"))
+    if requeued:
+        queue.cancel(Chore.objects.all())
+        Chore.objects.update(last_error="wrong key")
+        queue.requeue(Chore.objects.all())
+    for _ in range(2):
+        make_due(chore)
+        worker.fail(worker.claim_one(), LeaseLost("The worker is stopping."))
+
+    assert f"<b>{title}" in page_of(admin_client, chore)
 
 
 @pytest.mark.parametrize("error", [ValueError("no broom"), OperatorsFault(reason="wrong key")])
