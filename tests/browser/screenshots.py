@@ -32,7 +32,7 @@ def test_screenshots(visit, transactional_db, pictures, monkeypatch):
     shoot(visit("/guides/kyoto-in-two-days/", viewport=DESKTOP), "guide-arriving")
     phone = {"viewport": PHONE, "color_scheme": "dark"}
     shoot(visit("/guides/kyoto-in-two-days/", **phone), "guide-arriving-phone-dark")
-    new = as_operator(visit("/", viewport={"width": 1280, "height": 1420}), "new_guide")
+    new = as_operator(visit("/", viewport={"width": 1280, "height": 1560}), "new_guide")
     shoot(made_by_hand(new), "new-guide")
     new.set_viewport_size(PHONE)
     new.emulate_media(color_scheme="dark")
@@ -63,9 +63,9 @@ def made_by_hand(page):
     page.get_by_label("Destination").fill("Kamakura, Japan")
     page.get_by_role("button", name="Paste a list").click()
     page.get_by_label("One spot per line").fill(
-        "Great Buddha | Bronze, calm, and older than the sea wall.\n"
-        "Hase-dera | Hydrangeas in June, the bay all year.\n"
-        "Komachi Street | Rice crackers, still warm."
+        "Great Buddha | Bronze, calm, and older than the sea wall. #temple\n"
+        "Hase-dera | Hydrangeas in June, the bay all year. #temple #garden\n"
+        "Komachi Street | Rice crackers, still warm. #market"
     )
     page.get_by_role("button", name="Back to the rows").click()
     return page
