@@ -52,7 +52,7 @@ def test_a_failed_picture_is_shown_and_the_page_stops_asking(guide, visit):
     page.evaluate(
         "window.asked = 0; document.addEventListener('htmx:beforeRequest', () => window.asked++)"
     )
-    page.wait_for_timeout(2_500)
+    page.evaluate("new Promise(done => setTimeout(done, 2_500))")  # by the page's own timers
     assert page.evaluate("window.asked") == 0
     assert page.locator("[aria-busy=true]").count() == 0
 

@@ -4,6 +4,7 @@ import io
 import os
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
@@ -140,11 +141,12 @@ def test_a_decoder_that_ends_by_no_fault_of_the_picture_is_no_garbage(monkeypatc
 
 
 def test_no_more_than_two_are_decoded_at_once(monkeypatch):
-    most, running = [], []
+    most, running, two = [], [], threading.Barrier(2)
 
     def run(*command, **options):
         running.append(1)
         most.append(len(running))
+        two.wait(60)
         time.sleep(0.05)
         running.pop()
         raise ZeroDivisionError

@@ -223,7 +223,7 @@ def test_the_databases_clock_tells_who_is_alive(admin_client, monkeypatch):
 
     assert shown.state(row)[0] == "alive"
     assert shown.beat(row).endswith(" s ago")  # not "0 minutes"
-    assert chores.duration(job).startswith("5.")
+    assert 5 <= float(chores.duration(job).removesuffix(" s")) < 3600  # not a day
 
 
 def test_who_logs_in_without_an_aim_comes_to_the_dashboard(client):

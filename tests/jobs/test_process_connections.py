@@ -34,6 +34,7 @@ def test_64_waiting_jobs_share_six_connections_and_hold_no_transaction(start):
         return count_begun() == 64
 
     wait_until(have_all_begun)
+    wait_until(lambda: worker.is_listed)  # it has beaten, on a connection of its own
     # If a waiting job held a transaction, this would never become true.
     wait_until(lambda: count_sessions("state LIKE 'idle in transaction%'") == 0)
     waiting = count_sessions()

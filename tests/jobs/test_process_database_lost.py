@@ -30,11 +30,13 @@ COME_BACK_SOON = prelude("Chore.backoff_cap = timedelta(seconds=10)")
 
 
 def test_a_worker_comes_back_by_itself_after_postgresql_crashed(cluster, start):
-    ids = enqueue_chores(15, seconds=0.3) + enqueue_chores(15, 0.3, "query_then_wait")
-    worker = start(before=COME_BACK_SOON)
-    wait_until(lambda: count_effects() >= 5 and count_processing())
+    ids = enqueue_chores(2) + enqueue_chores(2, script="query_then_wait")
+    ids += enqueue_chores(15) + enqueue_chores(15, script="query_then_wait")
+    worker = start(before=COME_BACK_SOON, gate=True)
+    wait_until(lambda: count_processing() == 4 and count_begun() == 2)
 
     crash(cluster)
+    worker.open_gate()  # the four jobs end while there is no database
     wait_until(lambda: "The database can't be used" in worker.log)
     time.sleep(OUTAGE)
     cluster.start()

@@ -1,5 +1,3 @@
-import time
-
 import pytest
 
 from jobs.models import Attempt
@@ -18,18 +16,26 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres]
 start = processes.start
 cluster = databases.cluster
 
-LEASE = 12
+LEASE = 20  # after an outage, a worker rescues nothing for half a lease
 
 
 def test_results_that_came_during_an_outage_longer_than_the_lease_are_kept(cluster, start):
-    ids = enqueue_chores(4, seconds=2, script="sign")
-    start(lease=LEASE, slots=4)
+    ids = enqueue_chores(4, script="sign")
+    worker = start(lease=LEASE, gate=True)
     wait_until(lambda: count_begun() == 4)
-    rescuer = start(lease=LEASE, slots=4)
+    rescuer = start(lease=LEASE)
     wait_until(lambda: rescuer.is_listed)
 
+    both = (worker, rescuer)
+    for each in both:
+        each.pause()
+    worker.expire()  # so the outage is longer than what is left of its leases
     crash(cluster)
-    time.sleep(1.2 * LEASE)  # until all jobs are performed and all leases have ended
+    for each in both:
+        each.resume()
+    worker.open_gate()
+    for each in both:
+        wait_until(lambda each=each: "The database can't be used" in each.log)
     cluster.start()
     wait_until(all_ended)
 

@@ -3,10 +3,12 @@ import time
 
 import pytest
 from django.db import OperationalError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from jobs import queue
 from jobs.queue import wakeup
 from jobs.queue.wakeup import Listener
+from tests.jobs.conftest import in_another_thread
 from tests.testapp.models import NoopJob
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres]
@@ -38,21 +40,26 @@ def test_a_committed_job_wakes_the_workers(woken):
 def test_nobody_is_woken_before_the_commit(woken):
     with transaction.atomic():
         queue.enqueue([NoopJob()])
-        time.sleep(0.1)
-        assert woken == []
+        in_another_thread(notify)
+        wait_for(woken, 1)  # the listener has heard everything up to here
 
-    wait_for(woken, 1)
+    wait_for(woken, 2)
+    assert len(woken) == 2
+
+
+def notify():
+    with connection.cursor() as cursor:
+        cursor.execute("NOTIFY jobs")
 
 
 def test_many_commits_in_a_row_are_one_notice(woken, monkeypatch):
     monkeypatch.setattr(wakeup, "PAUSE", 3600)
-    for _ in range(50):
-        queue.enqueue([NoopJob()])
-    monkeypatch.setattr(wakeup, "PAUSE", 0)
-    queue.enqueue([NoopJob()])
+    with CaptureQueriesContext(connection) as sent:
+        for _ in range(50):
+            queue.enqueue([NoopJob()])
 
-    wait_for(woken, 2)
-    assert len(woken) == 2
+    assert sum("NOTIFY" in query["sql"] for query in sent) == 1
+    wait_for(woken, 1)
 
 
 def test_a_wake_up_that_fails_does_not_fail_the_commit(monkeypatch):
