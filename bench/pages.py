@@ -40,7 +40,7 @@ from guides.models import Guide, SpotDetail, SpotImageJob  # noqa: E402
 
 GUIDES, WAITING, SPOTS = 500, 50, 10
 PICTURE = f"/pictures/{'ab' * 32}/1024.webp"
-GUNICORN = ["--workers=2", "--threads=4", "--worker-class=gthread", "--log-level=warning"]
+GUNICORN = ["--workers=2", "--threads=4", "--log-level=warning"]
 
 Row = tuple[str, Load]
 

@@ -4,7 +4,7 @@ import os
 
 os.environ |= {
     "DEBUG": "false",  # with DEBUG, Django keeps every query in memory
-    "SECRET_KEY": "the benchmark has none",
+    "SECRET_KEY": "the benchmark has no secrets at all",
     "ALLOWED_HOSTS": "localhost",
     "DATABASE_URL": f"postgresql:///{os.environ['PGDATABASE']}",
 }

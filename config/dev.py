@@ -23,6 +23,7 @@ from django.db import OperationalError, connections
 from config import processes
 from config.embedded.server import Server
 from guides import demo
+from jobs.db import text
 
 HOST = "127.0.0.1"
 ADMIN = "admin"
@@ -144,7 +145,8 @@ def holder(port: int) -> str:
         return ""
     is_ours = process.pid in [each.pid for each in processes.ours(settings.BASE_DIR)]
     way = "make stop" if is_ours else f"kill {process.pid}"
-    return f" It is process {process.pid} ({process.command[:120]}): `{way}` ends it."
+    command = text.printable(process.command[:120])
+    return f" It is process {process.pid} ({command}): `{way}` ends it."
 
 
 def prepare() -> None:
@@ -265,6 +267,6 @@ def database_folders() -> list[str]:
     return [folder] if folder else []
 
 
-def say(text: str) -> None:
+def say(words: str) -> None:
     with suppress(OSError):  # a closed terminal must not prevent the stop
-        print(text, flush=True)
+        print(words, flush=True)

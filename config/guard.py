@@ -32,7 +32,8 @@ def end(groups: set[int], databases: list[str]) -> None:
             Server(Path(folder)).stop()
     except ServerError as error:
         print(error, flush=True)
-    print("Tabie was killed. Its processes are stopped, the database too.", flush=True)
+    too = ", the database too" if databases else ""
+    print(f"Tabie was killed. Its processes are stopped{too}.", flush=True)
 
 
 if __name__ == "__main__":

@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
 
-# The site uses none of these; an injected script or a foreign frame shall not either.
+# The site uses none of these; an injected script or a foreign frame shall not either. Only names
+# that browsers know: for others they complain on every page.
 UNUSED = (
-    *("accelerometer", "bluetooth", "browsing-topics", "camera", "display-capture"),
-    *("geolocation", "gyroscope", "hid", "microphone", "midi", "payment"),
-    *("screen-wake-lock", "serial", "usb", "xr-spatial-tracking"),
+    *("accelerometer", "camera", "display-capture", "geolocation", "gyroscope", "hid"),
+    *("magnetometer", "microphone", "midi", "payment", "serial", "usb", "xr-spatial-tracking"),
 )
 PERMISSIONS = ", ".join(f"{feature}=()" for feature in UNUSED)
 

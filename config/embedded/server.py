@@ -139,8 +139,8 @@ class Server:
         ours = found.st_uid in {os.geteuid(), self._owner()}
         if not (ours and stat.S_ISDIR(found.st_mode) and not found.st_mode & 0o077):
             raise ServerError(
-                f"{self.sockets} is not a private folder of this user: what answers there can't "
-                "be trusted. Remove it, or have it removed, and try again."
+                f"{self.sockets} is not a private folder of this user, so the server in it can't "
+                "be trusted. Remove that folder and try again."
             )
         return True
 
@@ -258,8 +258,8 @@ class Server:
         lines.append(f"Its folder is {self.folder}. Try `make stop` first, or set DATABASE_URL.")
         if os.geteuid() != self._owner():
             lines.append(
-                f"Root runs it as user {self._owner()}, who must be able to reach this folder "
-                f"and {binaries()}."
+                f"Root runs it as user {self._owner()}. That user must be able to reach this "
+                f"folder and {binaries()}."
             )
         return ServerError("\n  ".join([f"The embedded PostgreSQL {what}.", *lines]))
 
