@@ -77,7 +77,7 @@ class Case:
 
     def _effect_of_paid(self) -> str:
         return _(
-            "%s stays booked. The call no longer needs a person. No further call is made for it."
+            "%s stays booked. The call no longer needs a person. This alone starts no call."
         ) % money(self.call.cost)
 
     def _effect_of_unpaid(self) -> str:
