@@ -12,6 +12,7 @@ admin.site.unregister([User, Group])
 
 @admin.register(User)
 class UserAdmin(DjangoUserAdmin, ModelAdmin):
+    show_facets = admin.ShowFacets.NEVER
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
@@ -19,4 +20,4 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):
 
 @admin.register(Group)
 class GroupAdmin(DjangoGroupAdmin, ModelAdmin):
-    pass
+    show_facets = admin.ShowFacets.NEVER

@@ -81,11 +81,15 @@ def tune(database: dict[str, Any]) -> dict[str, Any]:
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL",
         }
         return {**database, "OPTIONS": {**options, **database.get("OPTIONS", {})}}
-    return {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True, **database}
+    # Server-side cursors outlive their transaction, which a transaction pooler can't keep.
+    pooled = {"DISABLE_SERVER_SIDE_CURSORS": True}
+    return {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True, **pooled, **database}
 
 
 DATABASES = {"default": tune(choose_database())}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+# The longest that a statement of a web request may take, in seconds. 0: no limit.
+WEB_STATEMENT_TIMEOUT = env.float("WEB_STATEMENT_TIMEOUT", 10)
 
 
 # Applications
@@ -109,6 +113,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.csp.middleware",
+    "config.timeouts.Middleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
