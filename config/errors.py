@@ -1,5 +1,6 @@
 """Replies when a request fails outside its view: a page for people, JSON for programs."""
 
+from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
@@ -11,8 +12,12 @@ BUSY_SECONDS = 5
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Reply to an unknown host name or a malformed request."""
-    text = _("The request is malformed.")
+    """Reply to an unknown host name or a malformed request.
+
+    A BadRequest says in its text what is wrong; other errors may repeat what was sent.
+    """
+    said = str(exception) if isinstance(exception, BadRequest) else ""
+    text = said or _("The request is malformed.")
     return problem(request, 400, "bad_request", _("This can’t be read"), text)
 
 

@@ -1,11 +1,13 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from config.admin import search
 from jobs.admin import dashboard
 
 urlpatterns = [
     path("", include("guides.urls")),
     path("admin/console/", admin.site.admin_view(dashboard.fragment), name="console"),
+    path("admin/search/", admin.site.admin_view(search)),
     path("admin/", admin.site.urls),
 ]
 
