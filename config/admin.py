@@ -30,7 +30,7 @@ class GroupAdmin(DjangoGroupAdmin, GuardedAdmin):
 def search(request: HttpRequest) -> HttpResponse:
     """Unfold's search of the menu; it can't read every page number."""
     try:
-        response: HttpResponse = admin.site.search(request)
+        response: HttpResponse = admin.site.search(request)  # type: ignore[attr-defined]
     except (InvalidPage, ValueError):
         raise BadRequest(_("There is no such page.")) from None
     return response

@@ -59,6 +59,7 @@ UNFOLD = {
             "950": "#0e1f36",
         },
     },
+    "LOGIN": {"form": "config.doors.login.LoginForm"},
     "STYLES": [lambda request: static("jobs/console.css")],
     "DASHBOARD_CALLBACK": "jobs.admin.dashboard.callback",
     "SIDEBAR": {

@@ -122,6 +122,8 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "config.charsets.middleware",
+    "config.doors.visitors.middleware",
+    "config.doors.sessions.middleware",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -160,18 +162,31 @@ AUTH_PASSWORD_VALIDATORS = [
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000  # a guide of 500 spots is one form
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10_000_000  # a million letters, nine bytes each in a form
 
+# Old keys: what they signed stays valid while the key is being changed.
+SECRET_KEY_FALLBACKS = [key for key in os.environ.get("SECRET_KEY_FALLBACKS", "").split(",") if key]
+SESSION_COOKIE_AGE = int(env.float("SESSION_HOURS", 24) * 60 * 60)  # without use
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEBUG
 SECURE_SSL_REDIRECT = env.bool("SECURE_SSL_REDIRECT", not DEBUG)
 SECURE_HSTS_SECONDS = 0 if DEBUG else 30 * 24 * 60 * 60
 # Other subdomains may not be ours, so HSTS does not include them.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 # Any client can send this header: trust it only behind a proxy that always sets it.
-if env.bool("TRUST_PROXY", False):
+TRUST_PROXY = env.bool("TRUST_PROXY", False)
+if TRUST_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+# Proxies before that one, whose entries in X-Forwarded-For are skipped: addresses or networks.
+TRUSTED_PROXIES = env.list("TRUSTED_PROXIES", default=[])
+# How many pages one address may ask for. 0: no limit.
+VISITOR_REQUESTS_PER_MINUTE = env.int("VISITOR_REQUESTS_PER_MINUTE", 600)
 
 
-# Allows other systems to hand over guides at /api/guides/. Empty: closed.
+# Allows other systems to hand over guides at /api/guides/, as the tokens in the admin do.
 API_TOKEN = os.environ.get("API_TOKEN", "").strip()
+if API_TOKEN and len(API_TOKEN) < 32:
+    raise ImproperlyConfigured(
+        "API_TOKEN is too short: whoever guesses it can spend your money. Take at least 32 random"
+        ' characters: python3 -c "import secrets; print(secrets.token_urlsafe(32))"'
+    )
 
 
 # Language and time

@@ -2,11 +2,13 @@ from django.contrib import admin
 from django.urls import include, path
 
 from config.admin import search
+from config.doors import login
 from jobs.admin import dashboard
 
 urlpatterns = [
     path("", include("guides.urls")),
     path("admin/console/", admin.site.admin_view(dashboard.fragment), name="console"),
+    path("admin/login/", login.page),
     path("admin/search/", admin.site.admin_view(search)),
     path("admin/", admin.site.urls),
 ]

@@ -13,7 +13,7 @@ class Request(WSGIRequest):
 
     def _set_content_type_params(self, meta: dict[str, Any]) -> None:
         with suppress(LookupError, ValueError):  # some codecs of Python decode no text
-            super()._set_content_type_params(meta)
+            super()._set_content_type_params(meta)  # type: ignore[misc]
 
 
 class Application(WSGIHandler):
