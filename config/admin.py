@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
+from config.doors import admin as doors  # noqa: F401 (registers itself)
 from jobs.admin.base import GuardedAdmin
 
 admin.site.unregister([User, Group])

@@ -1,5 +1,4 @@
 from django.apps import AppConfig
-from django.db.models.signals import post_migrate
 
 
 class SiteConfig(AppConfig):
@@ -8,6 +7,3 @@ class SiteConfig(AppConfig):
 
     def ready(self) -> None:
         from config.doors import noting  # noqa: F401 (registers itself)
-        from config.doors.tokens import make_row
-
-        post_migrate.connect(make_row, sender=self)

@@ -94,6 +94,7 @@ UNFOLD = {
                 _("People"),
                 ("auth_user", _("Users"), "person"),
                 ("auth_group", _("Groups"), "group"),
+                ("config_apitoken", _("API tokens"), "key"),
             ),
         ]
     },

@@ -177,7 +177,7 @@ if TRUST_PROXY:
 # Proxies before that one, whose entries in X-Forwarded-For are skipped: addresses or networks.
 TRUSTED_PROXIES = env.list("TRUSTED_PROXIES", default=[])
 # How many pages one address may ask for. 0: no limit.
-VISITOR_REQUESTS_PER_MINUTE = env.int("VISITOR_REQUESTS_PER_MINUTE", 600)
+VISITOR_REQUESTS_PER_MINUTE = env.int("VISITOR_REQUESTS_PER_MINUTE", 1200)
 
 
 # Allows other systems to hand over guides at /api/guides/, as the tokens in the admin do.

@@ -10,6 +10,8 @@ from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from jobs.models import uuid7
+
 USUAL_QUOTA = 1_000
 
 
@@ -44,6 +46,7 @@ class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
 class ApiToken(models.Model):
     """Lets another system hand over guides. Its secret is shown once; only a hash is kept."""
 
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     name = models.CharField(
         _("name"), max_length=100, unique=True, help_text=_("the system that uses it")
     )

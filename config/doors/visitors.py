@@ -1,16 +1,15 @@
 """A limit of requests per address, so that one client can't keep the site from all others.
 
-Each process counts by itself and writes only once per 20 requests of one address. So most
-visitors cost no query, and the limit of all processes together is exact to 20 requests each.
+Each process counts by itself, without a query. Only an address that comes near the limit is
+counted in the database, for all processes together, with one write per 20 requests.
 """
 
 import logging
 import math
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable
-from datetime import timedelta
+from dataclasses import dataclass, field
 
 from django.conf import settings
 from django.db import Error
@@ -23,8 +22,25 @@ from config.doors.addresses import address_of, group_of
 log = logging.getLogger(__name__)
 
 BATCH = 20
+NEAR = 4  # a process asks the database about addresses that use a quarter of the limit
 MOST_CLIENTS = 10_000  # remembered at a time
 FREE = ("/static/", "/pictures/", "/favicon.ico")  # files: sent without a query, kept by browsers
+
+
+@dataclass
+class Visit:
+    """One client, as this process sees it; times are those of the monotonic clock."""
+
+    debt: float = 0  # requests that are not repaid yet
+    unsaved: int = 0  # of these, not yet in the database
+    seen_at: float = field(default_factory=time.monotonic)
+    closed_until: float = 0
+
+    def add(self, per_minute: int) -> None:
+        now = time.monotonic()
+        self.debt = max(self.debt - (now - self.seen_at) * per_minute / 60, 0) + 1
+        self.unsaved = min(self.unsaved + 1, math.ceil(self.debt))
+        self.seen_at = now
 
 
 class Visits:
@@ -32,35 +48,34 @@ class Visits:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.unsaved: Counter[str] = Counter()
-        self.closed_until: dict[str, float] = {}  # by the monotonic clock
+        self.by_client: dict[str, Visit] = {}
 
     def wait(self, client: str, per_minute: int) -> float:
         """Count a request; returns how many seconds this client must wait, usually 0."""
         with self.lock:
-            wait = self.closed_until.get(client, 0) - time.monotonic()
-            if wait > 0:
+            visit = self.find(client)
+            if (wait := visit.closed_until - time.monotonic()) > 0:
                 return wait
-            self.unsaved[client] += 1
-            if self.unsaved[client] < BATCH:
-                self.forget()
+            visit.add(per_minute)
+            if visit.unsaved < BATCH or visit.debt < per_minute / NEAR:
                 return 0
-            del self.unsaved[client]
-        try:
-            owed = limiter.spend(client, BATCH, per_minute)
-        except Error as error:  # the page itself will say what is wrong with the database
-            log.warning("The requests of %s could not be counted: %s", client, error)
-            return 0
-        if owed > timedelta(0):
-            with self.lock:
-                self.closed_until[client] = time.monotonic() + owed.total_seconds()
-        return owed.total_seconds()
+            requests, visit.unsaved = visit.unsaved, 0
+        owed = spend(client, requests, per_minute)
+        visit.closed_until = time.monotonic() + owed
+        return owed
 
-    def forget(self) -> None:
-        """Keep the memory of many clients small."""
-        if len(self.unsaved) + len(self.closed_until) > MOST_CLIENTS:
-            self.unsaved.clear()
-            self.closed_until.clear()
+    def find(self, client: str) -> Visit:
+        if len(self.by_client) > MOST_CLIENTS:
+            self.by_client.clear()
+        return self.by_client.setdefault(client, Visit())
+
+
+def spend(client: str, requests: int, per_minute: int) -> float:
+    try:
+        return limiter.spend(client, requests, per_minute).total_seconds()
+    except Error as error:  # the page itself will say what is wrong with the database
+        log.warning("The requests of %s could not be counted: %s", client, error)
+        return 0
 
 
 visits = Visits()
