@@ -10,6 +10,7 @@ from django.http import HttpRequest
 
 from config.doors import limiter, sessions
 from config.doors.addresses import address_of
+from config.doors.login import limits_of
 from jobs.console import audit
 
 log = logging.getLogger(__name__)
@@ -28,8 +29,6 @@ def note_login(request: HttpRequest, user: User, **_: Any) -> None:
 @receiver(user_login_failed)
 def note_failure(credentials: dict[str, Any], request: HttpRequest | None, **_: Any) -> None:
     """Name only users that exist: people type passwords into the field for names."""
-    from config.doors.login import limits_of  # a form, which needs all apps to be loaded
-
     name = str(credentials.get("username", ""))
     address = address_of(request) if request else ""
     user = User.objects.filter(username=name).first() if "\x00" not in name else None

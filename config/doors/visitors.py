@@ -61,7 +61,9 @@ class Visits:
                 return 0
             requests, visit.unsaved = visit.unsaved, 0
         owed = spend(client, requests, per_minute)
-        visit.closed_until = time.monotonic() + owed
+        if owed:
+            visit.closed_until = time.monotonic() + owed
+            log.info("Too many requests from %s: closed for %.1f s", client, owed)
         return owed
 
     def find(self, client: str) -> Visit:
@@ -93,7 +95,6 @@ def middleware(
         wait = math.ceil(visits.wait(client, per_minute))
         if not wait:
             return get_response(request)
-        log.info("Too many requests from %s: closed for %d s", client, wait)
         return errors.too_many_requests(request, wait)
 
     return slow_down

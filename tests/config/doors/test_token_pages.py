@@ -28,7 +28,7 @@ def superuser(client):
 
 
 def secret_in(page):
-    return re.search(r'value="(tabie_[^"]+)"', page.content.decode())[1]
+    return re.search(r">(tabie_[^<]+)<", page.content.decode())[1]
 
 
 def make(superuser, name="atlas"):
