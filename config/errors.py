@@ -29,7 +29,7 @@ def too_many_requests(request: HttpRequest, seconds: int) -> HttpResponse:
 
 
 def busy(request: HttpRequest) -> HttpResponse:
-    """Reply when the database took too long, or did not answer."""
+    """Reply when the database kept a page waiting for too long."""
     text = _("The database is busy, so this page took too long. Please try again in a moment.")
     return after(BUSY_SECONDS, problem(request, 503, "busy", _("A long queue at the gate"), text))
 

@@ -32,7 +32,7 @@ class Middleware:
             return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        if not (faults.is_in_the_way(error) or faults.is_servers(error)):
+        if not faults.is_in_the_way(error):
             return None
         log.warning("The database kept %s waiting: %s", ascii(request.path[:200]), error)
         return errors.busy(request)
