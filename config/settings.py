@@ -3,6 +3,7 @@
 import os
 import sys
 from decimal import Decimal
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -176,6 +177,8 @@ if TRUST_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 # Proxies before that one, whose entries in X-Forwarded-For are skipped: addresses or networks.
 TRUSTED_PROXIES = env.list("TRUSTED_PROXIES", default=[])
+for _proxy in TRUSTED_PROXIES:
+    ip_network(_proxy)  # a mistyped one stops the start, not every page
 # How many pages one address may ask for. 0: no limit.
 VISITOR_REQUESTS_PER_MINUTE = env.int("VISITOR_REQUESTS_PER_MINUTE", 1200)
 

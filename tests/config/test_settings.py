@@ -101,3 +101,10 @@ def test_old_keys_stay_valid_while_the_secret_key_is_changed(python):
     assert (
         python(*setting("SECRET_KEY_FALLBACKS"), **keys).stdout == "['$one-old-key', 'another']\n"
     )
+
+
+def test_a_mistyped_proxy_stops_the_start(python):
+    refused = python("manage.py", "check", TRUSTED_PROXIES="10.0.0.0/8,10.0.0.300", **PRODUCTION)
+
+    assert refused.returncode != 0
+    assert "'10.0.0.300' does not appear to be an IPv4 or IPv6 network" in refused.stderr
