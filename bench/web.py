@@ -12,3 +12,4 @@ STORAGES = {
 }
 SECURE_SSL_REDIRECT = False  # the benchmark uses plain http on this machine
 API_TOKEN = "the benchmark's"
+VISITOR_REQUESTS_PER_MINUTE = 0  # all requests come from one address

@@ -83,6 +83,7 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
             _("People"),
             ("auth_user", _("Users"), "person"),
             ("auth_group", _("Groups"), "group"),
+            ("config_apitoken", _("API tokens"), "key"),
         ),
     ]
 
@@ -114,6 +115,7 @@ UNFOLD = {
             "950": "#0e1f36",
         },
     },
+    "LOGIN": {"form": "config.doors.login.LoginForm"},
     "STYLES": [lambda request: static("jobs/console.css")],
     "DASHBOARD_CALLBACK": "jobs.admin.dashboard.callback",
     "SIDEBAR": {

@@ -3,10 +3,12 @@
 import os
 import sys
 from decimal import Decimal
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
 import environ
+from django.core.exceptions import ImproperlyConfigured
 from django.http.request import split_domain_port
 from django.utils.translation import gettext_lazy as _
 
@@ -58,11 +60,15 @@ def tune(database: dict[str, Any]) -> dict[str, Any]:
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL",
         }
         return {**database, "OPTIONS": {**options, **database.get("OPTIONS", {})}}
-    return {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True, **database}
+    # Server-side cursors outlive their transaction, which a transaction pooler can't keep.
+    pooled = {"DISABLE_SERVER_SIDE_CURSORS": True}
+    return {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True, **pooled, **database}
 
 
 DATABASES = {"default": tune(choose_database())}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+# The longest that a statement of a web request may take, in seconds. 0: no limit.
+WEB_STATEMENT_TIMEOUT = env.float("WEB_STATEMENT_TIMEOUT", 10)
 
 
 # Applications
@@ -87,6 +93,8 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.csp.middleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "config.timeouts.Middleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -94,7 +102,9 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "config.bodies.middleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "config.charsets.middleware",
+    "config.doors.visitors.middleware",
+    "config.doors.sessions.middleware",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -134,6 +144,9 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000  # a guide of 500 spots is one form
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10_000_000  # a million letters, nine bytes each in a form
 DATA_UPLOAD_MAX_NUMBER_FILES = 0  # no page takes files
 
+# Old keys: what they signed stays valid while the key is being changed.
+SECRET_KEY_FALLBACKS = [key for key in os.environ.get("SECRET_KEY_FALLBACKS", "").split(",") if key]
+SESSION_COOKIE_AGE = int(env.float("SESSION_HOURS", 24) * 60 * 60)  # without use
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEBUG
 SECURE_SSL_REDIRECT = env.bool("SECURE_SSL_REDIRECT", not DEBUG)
 SECURE_HSTS_SECONDS = 0 if DEBUG else 30 * 24 * 60 * 60
@@ -146,10 +159,21 @@ if TRUST_PROXY:
 # For /.well-known/security.txt. Empty: there is none.
 SECURITY_CONTACT = protection.contact(env.str("SECURITY_CONTACT", ""))
 DEFAULT_EXCEPTION_REPORTER_FILTER = "config.protection.ReportFilter"
+# Proxies before that one, whose entries in X-Forwarded-For are skipped: addresses or networks.
+TRUSTED_PROXIES = env.list("TRUSTED_PROXIES", default=[])
+for _proxy in TRUSTED_PROXIES:
+    ip_network(_proxy)  # a mistyped one stops the start, not every page
+# How many pages one address may ask for. 0: no limit.
+VISITOR_REQUESTS_PER_MINUTE = env.int("VISITOR_REQUESTS_PER_MINUTE", 1200)
 
 
-# Allows other systems to hand over guides at /api/guides/. Empty: closed.
+# Allows other systems to hand over guides at /api/guides/, as the tokens in the admin do.
 API_TOKEN = os.environ.get("API_TOKEN", "").strip()
+if API_TOKEN and len(API_TOKEN) < 32:
+    raise ImproperlyConfigured(
+        "API_TOKEN is too short: whoever guesses it can spend your money. Take at least 32 random"
+        ' characters: python3 -c "import secrets; print(secrets.token_urlsafe(32))"'
+    )
 
 
 # Language and time

@@ -2,6 +2,8 @@ from django.contrib import admin
 from django.urls import include, path
 
 from config import notices
+from config.admin import search
+from config.doors import login
 from jobs.admin import dashboard
 
 urlpatterns = [
@@ -9,6 +11,8 @@ urlpatterns = [
     path(".well-known/security.txt", notices.security),
     path("", include("guides.urls")),
     path("admin/console/", admin.site.admin_view(dashboard.fragment), name="console"),
+    path("admin/login/", login.page),
+    path("admin/search/", admin.site.admin_view(search)),
     path("admin/", admin.site.urls),
 ]
 

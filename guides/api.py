@@ -1,5 +1,6 @@
 """For other systems: read a guide's progress, and hand over a finished guide."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from django.utils.http import parse_etags
 from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 
+from config.doors import tokens
 from guides import incoming, replies, services
 from guides.models import SpotDetail
 from guides.status import GuideStatus, find_status
@@ -97,19 +99,21 @@ def hand_over(request: HttpRequest) -> HttpResponseBase:
     """Accept a finished guide. Sending the same guide again changes nothing."""
     if request.method != "POST":
         return replies.not_allowed(request, ["POST"])
-    if not incoming.is_open():
-        return replies.refusal(
-            403, "closed", _("API_TOKEN is not set: this site accepts no guides.")
-        )
-    if not incoming.is_known(request):
-        reply = replies.refusal(401, "unauthorized", _("The header must be: Bearer <API_TOKEN>."))
-        reply.headers["WWW-Authenticate"] = "Bearer"
-        return reply
+    if not tokens.is_open():
+        return replies.refusal(403, "closed", _("There is no token: this site accepts no guides."))
+    token = tokens.find(request)
+    if token is None:
+        return refuse_token(request)
     try:
         guide, spots = incoming.read_guide(request)
     except incoming.Refused as refused:
         return replies.refusal(refused.status, refused.code, refused.text, refused.fields)
-    result = services.put_guide(guide, spots)
+    try:
+        result = services.put_guide(guide, spots, partial(tokens.spend, token))
+    except tokens.TooManyPictures as too_many:
+        text = _("This token may ask for %(most)d pictures a day. Nothing of this guide was saved.")
+        text %= {"most": too_many.most}
+        return replies.later(too_many.seconds, "too_many_pictures", text)
     url = request.build_absolute_uri(guide.get_absolute_url())
     is_new = result.change == "created"
     return replies.JsonReply(
@@ -123,6 +127,15 @@ def hand_over(request: HttpRequest) -> HttpResponseBase:
         status=201 if is_new else 200,
         headers={"Location": url} if is_new else None,
     )
+
+
+def refuse_token(request: HttpRequest) -> HttpResponseBase:
+    if wait := tokens.wait_after_wrong(request):
+        text = _("This address sent too many wrong tokens.")
+        return replies.later(wait.total_seconds(), "too_many_requests", text)
+    reply = replies.refusal(401, "unauthorized", _("The header must be: Bearer <token>."))
+    reply.headers["WWW-Authenticate"] = "Bearer"
+    return reply
 
 
 @csrf_exempt

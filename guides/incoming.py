@@ -1,13 +1,12 @@
-"""A guide from another system: checks the token and everything in the guide."""
+"""A guide from another system: checks everything in it."""
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from django.conf import settings
 from django.core.exceptions import RequestDataTooBig, ValidationError
 from django.http import HttpRequest, UnreadablePostError
-from django.utils.crypto import constant_time_compare
 from django.utils.translation import gettext as _
 
 from guides import validators
@@ -29,14 +28,19 @@ class Refused(Exception):
         self.status, self.code, self.text, self.fields = status, code, text, fields
 
 
-def is_open() -> bool:
-    """Closed without a token: an empty one would let everyone in."""
-    return bool(settings.API_TOKEN)
+class Object(dict[str, Any]):
+    """An object of JSON that knows which keys it had twice: programs differ in which one wins."""
 
+    doubled: list[str]
 
-def is_known(request: HttpRequest) -> bool:
-    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-    return scheme.lower() == "bearer" and constant_time_compare(token.strip(), settings.API_TOKEN)
+    @classmethod
+    def of(cls, pairs: list[tuple[str, Any]]) -> "Object":
+        read = cls(pairs)
+        read.doubled = []
+        if len(read) < len(pairs):
+            times = Counter(name for name, _ in pairs)
+            read.doubled = [name for name in read if times[name] > 1]
+        return read
 
 
 def read_guide(request: HttpRequest) -> tuple[Guide, list[SpotDetail]]:
@@ -76,13 +80,15 @@ def too_large() -> NoReturn:
     raise Refused(413, "too_large", text)
 
 
-def decode(body: bytes) -> dict[str, Any]:
+def decode(body: bytes) -> Object:
     try:
-        data = json.loads(body.decode(), parse_constant=refuse_constant)
+        data = json.loads(
+            body.decode(), parse_constant=refuse_constant, object_pairs_hook=Object.of
+        )
     except (ValueError, RecursionError) as error:
         text = _("This is not JSON: %(error)s") % {"error": str(error)[:MOST_SHOWN]}
         raise Refused(400, "not_json", text) from None
-    if not isinstance(data, dict):
+    if not isinstance(data, Object):
         raise Refused(400, "not_json", _("A guide must be a JSON object."))
     if is_deeper(data, DEEPEST):
         raise Refused(400, "invalid", _("The JSON is nested too deeply."))
@@ -106,7 +112,7 @@ class Reader:
     def __init__(self) -> None:
         self.faults: list[Fault] = []
 
-    def guide(self, data: dict[str, Any]) -> Guide:
+    def guide(self, data: Object) -> Guide:
         self.know(data, GUIDE_FIELDS, "")
         style = self.text(data, "picture_style", validators.LONGEST_TITLE)
         if style not in PictureStyle.values:
@@ -137,7 +143,7 @@ class Reader:
         return spots
 
     def spot(self, data: Any, path: str) -> SpotDetail:
-        if not isinstance(data, dict):
+        if not isinstance(data, Object):
             self.fault(path, data, _("A spot must be a JSON object."))
             return SpotDetail()
         self.know(data, SPOT_FIELDS, f"{path}.")
@@ -180,7 +186,9 @@ class Reader:
             self.fault(path, value, " ".join(error.messages))
         return value.strip()
 
-    def know(self, data: dict[str, Any], fields: set[str], path: str) -> None:
+    def know(self, data: Object, fields: set[str], path: str) -> None:
+        for name in data.doubled:
+            self.fault(f"{path}{name[:MOST_SHOWN]}", data[name], _("This key is there twice."))
         for name in sorted(data.keys() - fields):
             text = _("Unknown field. The fields are %(known)s.") % {
                 "known": ", ".join(sorted(fields))

@@ -1,6 +1,7 @@
 """The API's replies: always JSON, errors too."""
 
 import json
+import math
 from typing import Any
 
 from django.http import HttpRequest, JsonResponse
@@ -22,6 +23,13 @@ def refusal(status: int, code: str, text: str, fields: list[Fault] | None = None
     if fields is not None:
         error["fields"] = fields
     return JsonReply({"error": error}, status=status)
+
+
+def later(seconds: float, code: str, text: str) -> JsonReply:
+    """A refusal that ends by itself."""
+    reply = refusal(429, code, text)
+    reply.headers["Retry-After"] = str(math.ceil(seconds))
+    return reply
 
 
 def not_found(text: str) -> JsonReply:

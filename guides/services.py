@@ -1,6 +1,6 @@
 """What a person asks for. Views, admin and commands call these; none of them writes on its own."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from typing import Literal, NamedTuple
 
@@ -45,19 +45,29 @@ def save_guide(guide: Guide, spots: Sequence[SpotDetail]) -> Guide:
 
 
 @transaction.atomic
-def put_guide(guide: Guide, spots: Sequence[SpotDetail]) -> Handover:
+def put_guide(
+    guide: Guide, spots: Sequence[SpotDetail], book: Callable[[int], None] | None = None
+) -> Handover:
     """Make the guide of this plan id equal to this one; repeating it changes nothing.
 
     A spot is identified by its name, so a renamed one is a new spot. Existing pictures stay.
+    `book` is told how many pictures were asked for; if it raises, nothing is saved.
     """
+    result = replace_guide(guide, spots)
+    if book:
+        book(result.asked)
+    return result
+
+
+def replace_guide(guide: Guide, spots: Sequence[SpotDetail]) -> Handover:
     columns = {name: getattr(guide, name) for name in GUIDE_COLUMNS}
     facts = {**columns, "draft": guide.draft}
-    stored, is_new = Guide.objects.get_or_create(pk=guide.plan_id, defaults=facts)
+    locked = Guide.objects.select_for_update(no_key=True)
+    stored, is_new = locked.get_or_create(pk=guide.plan_id, defaults=facts)
     number(stored, spots)
     if is_new:
         SpotDetail.objects.bulk_create(spots)
         return Handover("created", len(spots))
-    stored = Guide.objects.select_for_update(no_key=True).get(pk=guide.plan_id)
     known = {spot.spot_name: spot for spot in stored.spots.all()}
     if is_same(guide, stored) and are_same(spots, known):
         return Handover("unchanged")

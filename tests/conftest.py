@@ -10,6 +10,7 @@ from django.core.files.storage import storages
 from django.db import connection
 from django.utils import translation
 
+from config.doors import visitors
 from guides import images, painter
 from tests.jobs.console import log_in
 
@@ -108,3 +109,9 @@ def english():
     """English, even if another test's request left another language active."""
     with translation.override("en"):
         yield
+
+
+@pytest.fixture(autouse=True)
+def no_visits(monkeypatch):
+    """Forget the requests of other tests: all of them come from one address."""
+    monkeypatch.setattr("config.doors.visitors.visits", visitors.Visits())

@@ -18,6 +18,7 @@ from guides.admin.shown import srcset_of, thumbnail
 from guides.models import SpotDetail, SpotImage, SpotImageJob
 from guides.search import found
 from jobs.admin import ReadOnlyAdmin
+from jobs.admin.base import refuse_forged
 from jobs.console import audit
 
 MOST_VERSIONS = 24
@@ -79,7 +80,7 @@ class SpotAdmin(ReadOnlyAdmin):
         """Show an older version again."""
         if not request.user.has_perm("guides.change_spotimage"):
             raise PermissionDenied
-        spot = get_object_or_404(SpotDetail, pk=unquote(object_id))
+        spot = find_spot(object_id)
         chosen = get_object_or_404(SpotImage, spot=spot, version=version)
         with transaction.atomic():
             services.use_version(chosen)
@@ -92,7 +93,7 @@ class SpotAdmin(ReadOnlyAdmin):
         """Ask for the picture of a spot that has none, and whose job was deleted."""
         if not request.user.has_perm("guides.change_spotimagejob"):
             raise PermissionDenied
-        spot = get_object_or_404(SpotDetail, pk=unquote(object_id))
+        spot = find_spot(object_id)
         with transaction.atomic():
             asked = services.request_images([spot])
             if asked:
@@ -107,3 +108,8 @@ class SpotAdmin(ReadOnlyAdmin):
             )
             self.message_user(request, text, messages.WARNING)
         return HttpResponseRedirect(self.page_of(spot))
+
+
+def find_spot(object_id: str) -> SpotDetail:
+    refuse_forged(SpotDetail, unquote(object_id))
+    return get_object_or_404(SpotDetail, pk=unquote(object_id))

@@ -144,3 +144,27 @@ def test_every_sqlite_database_waits_for_its_turn_and_keeps_its_commits(python):
     assert "'transaction_mode': 'IMMEDIATE'" in options.stdout
     assert "journal_mode=WAL" in options.stdout
     assert "synchronous=FULL" in options.stdout
+
+
+@pytest.mark.parametrize("token", ["x", "a" * 31])
+def test_a_token_that_can_be_guessed_is_refused_with_a_sentence(python, token):
+    refused = python("manage.py", "check", API_TOKEN=token, **PRODUCTION)
+
+    assert refused.returncode != 0
+    assert "API_TOKEN is too short" in refused.stderr
+    assert python(*setting("API_TOKEN"), API_TOKEN="a" * 32, **PRODUCTION).stdout == "a" * 32 + "\n"
+
+
+def test_old_keys_stay_valid_while_the_secret_key_is_changed(python):
+    keys = {**PRODUCTION, "SECRET_KEY_FALLBACKS": "$one-old-key,another"}
+
+    assert (
+        python(*setting("SECRET_KEY_FALLBACKS"), **keys).stdout == "['$one-old-key', 'another']\n"
+    )
+
+
+def test_a_mistyped_proxy_stops_the_start(python):
+    refused = python("manage.py", "check", TRUSTED_PROXIES="10.0.0.0/8,10.0.0.300", **PRODUCTION)
+
+    assert refused.returncode != 0
+    assert "'10.0.0.300' does not appear to be an IPv4 or IPv6 network" in refused.stderr

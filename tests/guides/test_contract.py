@@ -3,7 +3,9 @@
 import json
 from datetime import timedelta
 
+import psycopg
 import pytest
+from django.db import OperationalError
 from django.db.models.functions import Now
 
 from guides import api, incoming, replies, validators
@@ -167,6 +169,23 @@ def test_a_fault_of_ours_is_as_described(client, monkeypatch):
 
     described("/api/guides/", "post", hand_over(client, GUIDE))
     described("/api/guides/{plan_id}/status/", "get", client.get("/api/guides/kyoto/status/"))
+
+
+def test_a_wait_is_as_described(client, monkeypatch, settings):
+    settings.VISITOR_REQUESTS_PER_MINUTE = 20
+    answers = [hand_over(client, GUIDE, {}) for _ in range(50)]
+    monkeypatch.setattr("guides.api.find_status", lambda *_: conflict())
+
+    assert answers[-1].status_code == 429
+    described("/api/guides/", "post", answers[-1])
+    settings.VISITOR_REQUESTS_PER_MINUTE = 0
+    busy = client.get("/api/guides/kyoto/status/")
+    assert busy.status_code == 503
+    described("/api/guides/{plan_id}/status/", "get", busy)
+
+
+def conflict():
+    raise OperationalError from psycopg.errors.QueryCanceled()
 
 
 def test_the_description_is_served(client):

@@ -11,6 +11,7 @@ from django.core.files.base import ContentFile
 from django.test import Client
 from django.urls import Resolver404, get_resolver, resolve
 
+from config.wsgi import Request
 from guides.models import SpotDetail
 from tests.guides.conftest import save_guide
 
@@ -28,8 +29,12 @@ ODD = [
 WORDS = [
     *("page", "card", "spots", "states", "left", "q", "o", "p", "next", "title", "name"),
     *("plan_id", "picture_style", "status", "status__exact", "_changelist_filters", "e"),
-    "csrfmiddlewaretoken",
+    *("csrfmiddlewaretoken", "_facets", "s", "action", "_selected_action", "select_across"),
 ]
+# Of these only UTF-8 can be a form's.
+CHARSETS = ["utf-8", "utf8", "utf-16", "latin-1", "rot13", "undefined", "no-such"]
+ACTIONS = ["requeue", "cancel", "remove", "mark_seen", "delete_selected", "drain"]
+SECURE = ("Content-Security-Policy", "X-Frame-Options", "X-Content-Type-Options")
 HEADERS = [
     *("If-None-Match", "If-Match", "If-Modified-Since", "If-Unmodified-Since", "Accept-Language"),
     *("Authorization", "HX-Request", "Host", "Transfer-Encoding", "X-Forwarded-Proto"),
@@ -41,7 +46,8 @@ PATHS = [
     *("/cards/", SPOT, FILE, "/favicon.ico", "/api/", "/api/{}"),
     *("/api/openapi.json", "/api/guides/", "/api/guides/{}/status/", "/{}", "/admin/{}"),
     *("/api/guides/kyoto/status/", "/guides/kyoto/", "/admin/login/"),
-    *("/admin/guides/guide/", "/admin/guides/spotimagejob/"),
+    *("/admin/guides/guide/", "/admin/guides/spotimagejob/", "/admin/jobs/call/"),
+    *("/admin/search/", "/admin/guides/spotdetail/{}/ask/", "/admin/guides/spotdetail/{}/use/1/"),
 ]
 
 
@@ -108,12 +114,19 @@ class Fuzz(random.Random):
         if kind == 2:
             return b"\xff\x00" + self.randbytes(20), "application/x-www-form-urlencoded"
         pairs = [f"{self.choice(WORDS)}={self.text()}" for _ in range(4)]
-        return "&".join(pairs), "application/x-www-form-urlencoded"
+        pairs += [f"action={self.choice(ACTIONS)}", f"_selected_action={self.text()}"]
+        kind = "application/x-www-form-urlencoded"
+        if self.random() < 0.3:
+            kind += f"; charset={self.choice(CHARSETS)}"
+        return "&".join(pairs).encode(errors="replace"), kind
 
 
 @pytest.fixture(params=[None, "staff"])
-def somebody(request):
-    client = Client(raise_request_exception=True)
+def somebody(request, monkeypatch):
+    monkeypatch.setattr("django.test.client.WSGIRequest", Request)  # as servers make requests
+    # A visitor's forms are checked for forgery, as they are in production. Staff's get through.
+    client = Client(raise_request_exception=True, enforce_csrf_checks=not request.param)
+    client.cookies["csrftoken"] = "a" * 32
     if request.param:
         client.force_login(User.objects.create_superuser("operator"))
     return client
@@ -129,7 +142,7 @@ def test_no_request_is_our_fault(path, somebody, settings, pictures):
     reached = set()
     fuzz = Fuzz(path)  # the same requests every time
     fuzz.numbers += tuple(str(spot.pk) for spot in SpotDetail.objects.all())
-    is_slow = path.startswith("/admin/guides/")
+    is_slow = path in ("/admin/guides/guide/", "/admin/guides/spotimagejob/", "/admin/jobs/call/")
     for _ in range(REQUESTS // 10 if is_slow else REQUESTS // 2):  # for one of two clients
         method, target, query, body, content_type, headers = fuzz.request(path)
 
@@ -140,6 +153,7 @@ def test_no_request_is_our_fault(path, somebody, settings, pictures):
         answer = somebody.generic(method, target, body, content_type, headers=headers, **options)
 
         assert answer.status_code < 500, (method, target, query, body, headers)
+        assert all(name in answer.headers for name in SECURE), (method, target, content_type)
         if answer.streaming:
             list(answer)  # reading to the end closes the file
         reached.add(view_of(target))

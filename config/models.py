@@ -1,0 +1,3 @@
+from config.doors.models import ApiToken, Throttle
+
+__all__ = ["ApiToken", "Throttle"]
