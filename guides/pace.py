@@ -8,7 +8,7 @@ from itertools import pairwise
 from math import inf
 from typing import Any
 
-from django.db.models import F, Q
+from django.db.models import Q
 from django.db.models.functions import Now
 
 from guides.models import SpotImageJob
@@ -56,7 +56,7 @@ def find_pace(provider: Provider | None, waiting: int = 0) -> Pace | None:
     None when too few pictures were made lately, or no worker makes any.
     """
     made = last_made()
-    crew = dict(at_work().values_list("name", "slots"))
+    crew = find_crew()
     if sum(each.is_success for each in made) < FEWEST or not crew:
         return None
     ours = find_running(crew)
@@ -88,10 +88,13 @@ def limits_of(provider: Provider | None) -> dict[str, Any]:
 # Workers
 
 
-def at_work() -> Any:
-    """Workers that take jobs; not those that missed two beats, which are four to a lease."""
-    half = (F("lease_expires_at") - F("last_beat_at")) / 2
-    return Worker.objects.working().filter(last_beat_at__gt=Now() - half)
+def find_crew() -> dict[str, int]:
+    """The slots of workers that take jobs; two missed beats, of four to a lease, count as gone."""
+    return {
+        worker.name: worker.slots
+        for worker in Worker.objects.working().with_now()
+        if worker.lease_expires_at - worker.now > worker.now - worker.last_beat_at
+    }
 
 
 def find_running(crew: Iterable[str]) -> list[timedelta]:
