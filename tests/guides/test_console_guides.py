@@ -76,7 +76,7 @@ def test_tags_are_words_with_commas_between_them(admin_client, typed, tags):
 
 def test_an_operator_mends_the_demo_s_failure_from_its_job_s_page(operator, pictures):
     demo.load()
-    fog = SpotDetail.objects.get(topic_tags__contains=UNPAINTABLE)
+    fog = SpotDetail.objects.get(topic_tags=[UNPAINTABLE])
     give_up(fog.spot_name)
     job = SpotImageJob.objects.get(spot_name=fog.spot_name)
     assert job.status == Status.FAILED
