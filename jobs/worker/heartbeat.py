@@ -146,10 +146,11 @@ class Heartbeat(threading.Thread):
         began_at = time.monotonic()
         claims = {run.job.id: run.epoch for run in runs}
         ours = queue.beat(model, claims, self.worker, self.lease)
-        self.pulse.confirm(model, began_at)
         for run in runs:
             if run.job.id not in ours and not run.has_ended:
                 run.lose("The claim is gone: canceled, or taken over after a pause.")
+        # After that: a fresh pulse lets runs start paid calls.
+        self.pulse.confirm(model, began_at)
 
     def describe(self, running: int) -> None:
         """Update this worker's row, and delete the rows of workers that stopped beating."""

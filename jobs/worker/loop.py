@@ -100,6 +100,7 @@ class Loop:
         """Wait and try again. What is no fault of the database, and stays, ends the worker."""
         connection.close()
         self.retry_at = self.outage.note(error)
+        self.lookout.hurry(0)  # a turn that asks nothing does not show that the outage is over
         if isinstance(error, Error):
             return
         log.error("A turn of the worker failed", exc_info=error)

@@ -1,8 +1,11 @@
 import os
+import random
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -51,3 +54,43 @@ def python(checkout):
         )
 
     return run
+
+
+@pytest.fixture
+def start(checkout):
+    """Start Python in the checkout as `make run` does; it is stopped at the end of the test."""
+    started = []
+
+    def start(*arguments, cwd=checkout, **environment):
+        process = subprocess.Popen(
+            [sys.executable, *arguments],
+            cwd=cwd,
+            env={
+                "PATH": os.environ["PATH"],
+                "DJANGO_SETTINGS_MODULE": "config.settings",
+                "DEBUG": "true",
+                **environment,
+            },
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        if process.poll() is None:
+            process.terminate()  # SIGKILL would leave its children running
+            process.terminate()  # the second signal hurries it
+            process.wait(timeout=90)
+        process.stdout.close()
+
+
+@pytest.fixture
+def port():
+    """A free port that the system gives to no other program before the test uses it."""
+    while True:
+        port = random.randrange(20_000, 32_000)
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port

@@ -1,19 +1,13 @@
 import fcntl
 import os
-import random
 import re
 import signal
 import socket
-import subprocess
-import sys
-import time
-import urllib.request
-from contextlib import suppress
 
 import pytest
 
-from config import processes
 from config.embedded.server import Server, binaries
+from tests.config.families import alive, children_of
 
 # Stands in for manage.py: commands drain on SIGTERM, `wait` on the second; `crash` ends when the
 # test says so.
@@ -60,37 +54,6 @@ needs_postgres = pytest.mark.skipif(
 
 
 @pytest.fixture
-def start(checkout):
-    """Start Python in the checkout as `make run` does; it is stopped at the end of the test."""
-    started = []
-
-    def start(*arguments, cwd=checkout, **environment):
-        process = subprocess.Popen(
-            [sys.executable, *arguments],
-            cwd=cwd,
-            env={
-                "PATH": os.environ["PATH"],
-                "DJANGO_SETTINGS_MODULE": "config.settings",
-                "DEBUG": "true",
-                **environment,
-            },
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        started.append(process)
-        return process
-
-    yield start
-    for process in started:
-        if process.poll() is None:
-            process.terminate()  # SIGKILL would leave its children running
-            process.terminate()  # the second signal hurries it
-            process.wait(timeout=90)
-        process.stdout.close()
-
-
-@pytest.fixture
 def supervise(checkout, start):
     (checkout / "manage.py").write_text(MANAGE)
 
@@ -101,15 +64,6 @@ def supervise(checkout, start):
         return supervisor, lines
 
     return supervise
-
-
-@pytest.fixture
-def port():
-    """A free port that the system gives to no other program before the test uses it."""
-    while True:
-        port = random.randrange(20_000, 32_000)
-        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
-            return port
 
 
 def test_every_line_says_whose_it_is(supervise):
@@ -258,59 +212,3 @@ def test_it_makes_no_admin_on_a_server(python):
 
     assert refused.returncode == 1
     assert "This is for development" in refused.stderr
-
-
-@needs_postgres
-def test_a_new_clone_shows_a_picture_and_leaves_nothing_running(start, checkout, port):
-    dev = start("manage.py", "dev", PORT=str(port))
-    first = read_until_ready(dev, port)
-
-    picture = wait_for_picture(port)
-    children = children_of(dev.pid)
-    dev.send_signal(signal.SIGINT)
-    dev.send_signal(signal.SIGINT)
-    last, _ = dev.communicate(timeout=90)
-
-    assert "Demo guides saved: 5.\n" in first
-    assert re.search(r"Admin login: admin, password \S{16} ", first)
-    assert picture.startswith("/pictures/")
-    assert re.search(r"^web    \| .*GET /guides/", last, re.MULTILINE)
-    assert dev.returncode == 0
-    assert last.endswith("Stopped, the database too: nothing is left running.\n")
-    assert not Server(checkout / ".postgres").is_running()
-    assert not [pid for pid in children if alive(pid)]
-
-    again = start("manage.py", "dev", PORT=str(port))
-
-    assert "manage.py changepassword admin" in read_until_ready(again, port)
-
-
-def read_until_ready(dev, port):
-    lines = []
-    while f"ready: http://127.0.0.1:{port}/\n" not in "".join(lines[-1:]):
-        lines.append(dev.stdout.readline())
-        assert lines[-1], "".join(lines)
-    return "".join(lines)
-
-
-def wait_for_picture(port):
-    while True:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/guides/kyoto-in-two-days/") as page:
-            if found := re.search(r"/pictures/[0-9a-f]{64}/\d+\.webp", page.read().decode()):
-                return found[0]
-        time.sleep(0.2)
-
-
-def children_of(pid):
-    listed = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True)
-    parents = {
-        int(child): int(parent) for child, parent in map(str.split, listed.stdout.splitlines())
-    }
-    found = {pid}
-    while more := {child for child, parent in parents.items() if parent in found} - found:
-        found |= more
-    return found - {pid}
-
-
-def alive(pid):
-    return pid in [process.pid for process in processes.living()]

@@ -10,13 +10,6 @@ from textwrap import dedent
 import pytest
 
 ROOT = Path(__file__).parents[2]
-ADMIN = """
-from django.contrib import admin
-from jobs.admin import JobAdmin
-from postcards.models import Postcard
-
-admin.site.register(Postcard, JobAdmin)
-"""
 PRINT = """
 print(list(Postcard.objects.order_by("address").values_list("status", "text")))
 """
@@ -97,7 +90,6 @@ def test_the_queue_can_be_taken_along_into_another_project(tmp, paste):
         file.write(SETTINGS + '\nINSTALLED_APPS += ["postcards"]\n')
     (own / "site1" / "urls.py").write_text(URLS)
     add_postcards(own)
-    (own / "postcards" / "admin.py").write_text(ADMIN)
     *migrate, work = START.splitlines()
 
     paste("\n".join(migrate), folder=own)

@@ -5,12 +5,11 @@ import time
 from datetime import timedelta
 
 import pytest
-from django.db import connection
 from django.db.models.functions import Now
 
 from jobs import queue
 from jobs.models import Attempt, Status, Worker
-from jobs.worker import held, survey
+from jobs.worker import held
 from jobs.worker.loop import Loop
 from jobs.worker.options import Options
 from tests.jobs.conftest import expire_lease, new_chore
@@ -272,34 +271,3 @@ def test_workers_that_vanished_are_forgotten():
 
     with running(loop(Chore)):
         wait_until(lambda: not Worker.objects.filter(name="ghost").exists())
-
-
-def test_an_idle_worker_asks_one_question_for_all_models(django_assert_max_num_queries):
-    worker = loop(Chore, NoopJob, Hooked)
-    worker.heartbeat.beat()
-
-    with django_assert_max_num_queries(4):  # BEGIN, limits, the question, COMMIT
-        worker.look()
-
-
-@pytest.mark.postgres
-def test_an_idle_look_reads_nothing_of_later_jobs():
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO noop_jobs (id, run_after)"
-            " SELECT gen_random_uuid(), now() + interval '1 day' FROM generate_series(1, 20000)"
-        )
-        cursor.execute("ANALYZE noop_jobs")
-    worker = loop(NoopJob)
-    worker.heartbeat.beat()
-
-    seen = []
-    with connection.execute_wrapper(lambda run, *query: (seen.append(query[:2]), run(*query))[1]):
-        survey.ask([NoopJob], worker.name)
-    statement, parameters = seen[-1]
-    with connection.cursor() as cursor:
-        cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS) {statement}", parameters)
-        plan = "\n".join(line for (line,) in cursor.fetchall())
-
-    assert "Seq Scan on noop_jobs" not in plan
-    assert int(plan.split("shared hit=")[1].split()[0]) < 40

@@ -69,6 +69,33 @@ def test_a_job_claimed_anew_is_not_lost_by_the_beat_of_its_old_claim(chore):
     assert not run.is_lost
 
 
+def test_a_lost_run_is_told_before_a_fresh_pulse_lets_it_buy(chore, monkeypatch):
+    worker = loop()
+    worker.crew.hand_over = Run.begin_once  # nobody performs it
+    worker.claim()
+    [run] = worker.held.runs.values()
+    queue.cancel(Chore.objects.all())
+    known = []
+    monkeypatch.setattr(worker.heartbeat.pulse, "confirm", lambda *_: known.append(run.is_lost))
+
+    worker.heartbeat.beat()
+
+    assert known == [True]
+
+
+def test_an_idle_worker_logs_that_the_database_is_away(monkeypatch, caplog):
+    worker = loop()
+    worker.turn()
+    monkeypatch.setattr("jobs.worker.survey.ask", Mock(side_effect=OperationalError("away")))
+    worker.lookout.hurry(0)
+
+    for _ in range(3):
+        worker.turn()
+
+    assert worker.outage.faults == 3
+    assert caplog.text.count("The database can't be used: away") == 1
+
+
 def test_nothing_is_rescued_in_the_turn_that_ends_an_outage(slow_worker, chore):
     expire_lease(slow_worker.claim_one())
     worker = loop()
