@@ -7,6 +7,7 @@ from tests.jobs.processes import (
     all_ended,
     assert_each_done_once,
     count_begun,
+    count_effects,
     enqueue_chores,
     wait_until,
 )
@@ -20,23 +21,23 @@ LEASE = 20  # after an outage, a worker rescues nothing for half a lease
 
 
 def test_results_that_came_during_an_outage_longer_than_the_lease_are_kept(cluster, start):
-    ids = enqueue_chores(4, script="sign")
-    worker = start(lease=LEASE, gate=True)
-    wait_until(lambda: count_begun() == 4)
-    rescuer = start(lease=LEASE)
-    wait_until(lambda: rescuer.is_listed)
+    ids = enqueue_chores(8, script="sign")
+    worker, rescuer = both = [start(lease=LEASE, slots=4, gate=True) for _ in range(2)]
+    wait_until(lambda: count_begun() == 8 and worker.is_listed and rescuer.is_listed)
 
-    both = (worker, rescuer)
     for each in both:
         each.pause()
     worker.expire()  # so the outage is longer than what is left of its leases
     crash(cluster)
     for each in both:
         each.resume()
-    worker.open_gate()
+        each.open_gate()  # each has results that it can't write
     for each in both:
         wait_until(lambda each=each: "The database can't be used" in each.log)
+    worker.pause()  # the other comes back first, and finds the ended leases
     cluster.start()
+    wait_until(lambda: count_effects() == 4)
+    worker.resume()
     wait_until(all_ended)
 
     assert_each_done_once(ids)
