@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 
 from tests.config.conftest import ROOT
 from tests.config.test_settings import PRODUCTION
+from tests.jobs.processes import environment
 
 # As the command `gunicorn` does, but with a short patience.
 START = """
@@ -36,16 +38,14 @@ class Site:
         self.folder = tempfile.TemporaryDirectory(prefix="tabie-")
         self.socket = Path(self.folder.name, "s")
         started = START.format(patience=patience, bind=f"unix:{self.socket}")
-        environment = {**PRODUCTION, "DATABASE_URL": "sqlite://:memory:", "LOG_FORMAT": "json"}
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", started],
-            cwd=ROOT,
-            env={"PATH": os.environ["PATH"], "SECURE_SSL_REDIRECT": "false", **environment},
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        while "Booting worker" not in (line := self.process.stderr.readline()):
-            assert line, "gunicorn did not start"
+        log = Path(self.folder.name, "log")  # a file: a full pipe would stop the site
+        with log.open("wb") as stderr:
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", started], cwd=ROOT, env=server_environment(), stderr=stderr
+            )
+        while "Booting worker" not in log.read_text():
+            assert self.process.poll() is None, "gunicorn did not start"
+            time.sleep(0.05)
 
     def connect(self, text=""):
         client = socket.socket(socket.AF_UNIX)
@@ -70,12 +70,19 @@ class Site:
 
     def stop(self):
         self.process.terminate()
-        self.process.communicate(timeout=90)
+        self.process.wait(timeout=90)
         self.folder.cleanup()
 
 
+def server_environment():
+    """A server's settings, with the database of this test run."""
+    database = {**environment(), "DJANGO_SETTINGS_MODULE": "config.settings"}
+    options = {"PATH": os.environ["PATH"], "SECURE_SSL_REDIRECT": "false", "LOG_FORMAT": "json"}
+    return {**PRODUCTION, **options, **database}
+
+
 @pytest.fixture(scope="module")
-def site():
+def site(django_db_setup):
     site = Site(patience=600)
     yield site
     site.stop()
@@ -160,7 +167,7 @@ def test_no_header_moves_the_site_or_makes_it_secure(site):
     assert answer.headers["Location"].startswith("/static/")
 
 
-def test_a_request_has_a_deadline():
+def test_a_request_has_a_deadline(django_db_setup):
     site = Site(patience=0.5)
 
     with site.connect(request("/", method="GET")) as slow, site.connect() as idle:
@@ -171,7 +178,7 @@ def test_a_request_has_a_deadline():
     assert untold == b""
 
 
-def test_the_server_stops_although_clients_are_connected():
+def test_the_server_stops_although_clients_are_connected(django_db_setup):
     site = Site(patience=600)
 
     with site.connect(), site.connect(request("/", method="GET")):

@@ -58,7 +58,7 @@ def test_the_status_of_that_guide_is_as_the_page_says(send, client, pictures):
     Attempt.objects.update(started_at=F("ended_at") - timedelta(seconds=14))
     have_worker()
 
-    answer = client.get("/api/guides/kyoto/status/", headers={"Host": SITE})
+    answer = client.get("/api/guides/kyoto/status/", headers={"Host": SITE}, SERVER_PORT="8000")
 
     assert block(f"curl -i http://{SITE}/api/guides/kyoto/status/")
     etag, shown = block("ETag").removeprefix("ETag: ").split("\n\n", 1)
