@@ -8,6 +8,8 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 
+from jobs.admin import live
+
 USED_AT = "used_at"
 
 
@@ -23,7 +25,8 @@ def middleware(
 
 
 def is_a_person(request: HttpRequest) -> bool:
-    return "HX-Request" not in request.headers and request.path != reverse("console")
+    renews = "HX-Request" in request.headers or live.ASKS in request.headers
+    return not renews and request.path != reverse("console")
 
 
 def note_use(request: HttpRequest) -> None:

@@ -10,7 +10,8 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
 from jobs.admin.base import ByJobAdmin, page_of
-from jobs.console import audit, verdicts
+from jobs.console import audit, shown, verdicts
+from jobs.db import clock
 from jobs.models import Call
 
 
@@ -29,7 +30,7 @@ class VerdictAdmin(ByJobAdmin):
         return {
             "case": case,
             "call": call,
-            "cost": verdicts.money(call.cost),
+            "duration": shown.of_call(call, clock.now()),
             "job_page": case.job and page_of(case.job),
             "choices": self.choices(request, case),
             "log": audit.about(call)[:20],
@@ -55,7 +56,12 @@ class VerdictAdmin(ByJobAdmin):
         call = self.object_or_refuse(request, object_id, "change")
         offered = {each.name: each for each in self.choices(request, verdicts.case_of(call))}
         choice = offered.get(verdict)
-        if choice and choice.obstacle:
+        if call.seen != bool(request.POST.get("seen")):
+            text = gettext(
+                "Nothing was changed: another person has looked into this call meanwhile."
+            )
+            self.message_user(request, text, messages.WARNING)
+        elif choice and choice.obstacle:
             self.message_user(request, choice.obstacle, messages.WARNING)
         elif choice and verdicts.decide(call, verdict, request.user):
             self.message_user(request, verdicts.DONE[verdict], messages.SUCCESS)

@@ -5,10 +5,8 @@ it makes the decision void, after it the answer is still stored and its price bo
 """
 
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.core.exceptions import SuspiciousOperation
 from django.utils.translation import gettext as _
@@ -18,8 +16,8 @@ from jobs import storage
 from jobs.console import actions, audit
 from jobs.db import sessions
 from jobs.errors import StorageRefused, StorageUnavailable
-from jobs.models import Call, Job, Status, Worker, job_models
-from jobs.paid import ledger, limits
+from jobs.models import Call, Job, State, Status, Worker, job_models
+from jobs.paid import ledger, limits, money
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
@@ -35,10 +33,6 @@ DONE = {
     UNPAID: gettext_lazy("Recorded: the call was not paid, and its price is given back."),
     AGAIN: gettext_lazy("The job is queued again."),
 }
-
-
-def money(amount: Decimal) -> str:
-    return f"{amount.normalize():f} {getattr(settings, 'CURRENCY', '')}".strip()
 
 
 @dataclass(frozen=True)
@@ -61,6 +55,7 @@ class Case:
     call: Call
     job: Job | None
     is_unknown: bool
+    is_free: bool  # its provider costs nothing
     worker_lives: bool
     answer: str  # whether the answer is in the storage: "yes", "no", or why that is not known
 
@@ -69,25 +64,31 @@ class Case:
         """The decisions that are open, if any."""
         if not self.is_unknown:
             return []
+        again = Choice(AGAIN, self._effect_of_again(), self._obstacle_of_again())
+        if self.is_free:
+            return [again]
         return [
             Choice(PAID, self._effect_of_paid()),
             Choice(UNPAID, self._effect_of_unpaid(), self._obstacle_of_unpaid()),
-            Choice(AGAIN, self._effect_of_again(), self._obstacle_of_again()),
+            again,
         ]
 
     def _effect_of_paid(self) -> str:
-        return _(
-            "%s stays booked. The call no longer needs a person. This alone starts no call."
-        ) % money(self.call.cost)
+        text = _("%s stays booked. The call no longer needs a person. This alone starts no call.")
+        return text % money.shown(self.call.cost)
 
     def _effect_of_unpaid(self) -> str:
-        return _("%s is given back to the budget of that day. The call counts as failed.") % money(
-            self.call.cost
-        )
+        return _(
+            "%s is given back to the budget of that day. The call counts as failed."
+        ) % money.shown(self.call.cost)
 
     def _obstacle_of_unpaid(self) -> str:
         if self.answer == "yes":
             return _("Its answer is stored, so it was paid. A requeued job uses that answer.")
+        if self.answer != "no":
+            return _("The storage can't be asked whether the answer is there. Repair it first.")
+        if self.call.state == State.INTENT and self.worker_lives:
+            return _("Its worker is alive, and may still store the answer.")
         return ""
 
     def _effect_of_again(self) -> str:
@@ -95,11 +96,11 @@ class Case:
         return _(
             "The job is requeued and makes a new call, for about %s. If the answer of this call"
             " is found before, it is used instead."
-        ) % money(price)
+        ) % money.shown(price)
 
     def _obstacle_of_again(self) -> str:
         if self.job is None:
-            return _("Its job was deleted.")
+            return _("Its job no longer exists here.")
         if self.job.status == Status.SUCCEEDED:
             return _("Its job has succeeded meanwhile.")
         if self.job.status not in actions.NOT_SUCCEEDED:
@@ -113,6 +114,7 @@ def case_of(call: Call) -> Case:
         call,
         job_of(call),
         is_unknown,
+        call.provider in money.free_providers(),
         Worker.objects.alive().filter(name=call.worker).exists(),
         _answer_of(call) if is_unknown else "",
     )
@@ -139,7 +141,7 @@ def decide(call: Call, verdict: str, by: AbstractBaseUser | AnonymousUser) -> bo
 
 def _was_paid(call: Call, by: object) -> bool:
     with sessions.short_transaction():
-        if not Call.objects.same(call).unknown().update(seen=True):
+        if not Call.objects.same(call).unknown().filter(seen=call.seen).update(seen=True):
             return False
         audit.note(by, [call], gettext_noop("The provider says that it was paid."))
     return True
@@ -147,10 +149,9 @@ def _was_paid(call: Call, by: object) -> bool:
 
 def _was_not_paid(call: Call, by: object) -> bool:
     with sessions.short_transaction():
-        told = gettext_noop("The provider says that it was not paid.")
-        if not ledger.was_not_billed(call, told):
+        if not ledger.was_not_billed(call):
             return False
-        audit.note(by, [call], told)
+        audit.note(by, [call], ledger.NOT_BILLED)
     return True
 
 

@@ -13,6 +13,7 @@ from django.db import Error
 from django.db.models import Max
 from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from jobs.db import sessions
 from jobs.errors import AnswerGone, LeaseLost, OutcomeUnknown, Snooze, TooLate
@@ -160,8 +161,8 @@ def excuse(jobs: Collection[Job]) -> None:
     A stored answer may be bought again only if its job has failed because it is gone: only
     then has the person been told.
     """
-    calls = Call.objects.filter(job_id__in=[job.id for job in jobs], state=State.UNKNOWN)
-    calls.update(excused=True, seen=True)
+    calls = Call.objects.filter(job_id__in=[job.id for job in jobs])
+    calls.unknown().update(excused=True, seen=True)
     gone = [job.id for job in jobs if job.error_kind == AnswerGone.__name__]
     if gone:
         Call.objects.filter(job_id__in=gone, state=State.STORED).update(excused=True, seen=True)
@@ -212,22 +213,24 @@ def day_of(call: Call) -> date:
 
 # What a person found out about a call whose outcome is unknown.
 
+NOT_BILLED = gettext_noop("The provider says that it was not paid.")
 
-def was_not_billed(call: Call, told: str) -> bool:
-    """Give the price back, and end the call as failed; False if it is not unknown any more."""
+
+def was_not_billed(call: Call) -> bool:
+    """Give the price back, and end the call as failed; False if it has changed meanwhile."""
     with sessions.short_transaction():
         limits.lock(call.provider)
-        unknown = Call.objects.same(call).unknown()
-        booked = unknown.values_list("cost", flat=True).first()
+        unknown = Call.objects.same(call).unknown().filter(seen=call.seen)
+        # Locked: an answer that is being stored right now comes first.
+        booked = unknown.select_for_update().values_list("cost", flat=True).first()
         if booked is None:
             return False
         limits.book(call.provider, -booked, day_of(call))
         end = Coalesce("finished_at", Now())
-        return bool(
-            unknown.update(
-                state=State.FAILED, cost=Decimal(0), error=told, seen=True, finished_at=end
-            )
+        unknown.update(
+            state=State.FAILED, cost=Decimal(0), error=NOT_BILLED, seen=True, finished_at=end
         )
+    return True
 
 
 def _overrule(call: Call, cost: Decimal | None, told: dict[str, object]) -> None:
@@ -235,9 +238,9 @@ def _overrule(call: Call, cost: Decimal | None, told: dict[str, object]) -> None
 
     The person's decision gave the price back, so the price is booked again.
     """
-    provider = limits.lock(call.provider)
-    judged = Call.objects.same(call).filter(state=State.FAILED, seen=True)
-    if judged.exists():
-        cost = provider.price if cost is None else cost
-        limits.book(provider.name, cost, day_of(call))
-        judged.update(state=State.STORED, error="", finished_at=Now(), **{**told, "cost": cost})
+    limits.lock(call.provider)
+    judged = Call.objects.same(call).filter(state=State.FAILED, error=NOT_BILLED, cost=0)
+    cost = call.cost if cost is None else cost
+    if judged.update(state=State.STORED, error="", finished_at=Now(), **{**told, "cost": cost}):
+        limits.book(call.provider, cost, day_of(call))
+        log.warning("%s was judged as not paid, but its answer came: its price is booked", call)

@@ -26,6 +26,16 @@ class Folder(FileSystemStorage):
         except OSError as error:
             raise self._explain(f"storing {name}", error) from error
 
+    def exists(self, name: str) -> bool:
+        """Whether the file is there. A folder that may not be read is no empty folder."""
+        try:
+            os.lstat(self.path(checked(name)))
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError as error:
+            raise self._explain(f"looking for {name}", error) from error
+        return True
+
     def read(self, name: str) -> bytes:
         """The whole file; FileNotFoundError if there is none."""
         path = Path(self.path(checked(name)))

@@ -1,17 +1,22 @@
 """A call with an unknown outcome: a person looks at the facts, then decides."""
 
+import threading
 from datetime import timedelta
 from decimal import Decimal
+from unittest.mock import Mock
 
 import pytest
 from django.contrib.admin.models import LogEntry
+from django.db import connection, transaction
 from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils import timezone
 
 from jobs import storage
-from jobs.models import Call, Provider, State, Status
+from jobs.errors import StorageUnavailable
+from jobs.models import Call, Provider, State, Status, Worker
 from jobs.paid import ledger, limits
+from jobs.storage import Folder
 from tests.jobs.console import in_state
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -61,7 +66,7 @@ def page_of(call):
 
 def judge(client, call, verdict):
     url = reverse("admin:jobs_call_judge", args=[call.pk, verdict])
-    page = client.post(url, follow=True).text
+    page = client.post(url, {"seen": "1"} if call.seen else {}, follow=True).text
     call.refresh_from_db()
     return page
 
@@ -134,6 +139,84 @@ def test_an_answer_that_comes_after_the_decision_is_kept_and_booked(operator, ca
     call.refresh_from_db()
     assert (call.state, call.error) == (State.STORED, "")
     assert call.cost == spent() == (cost or PRICE)
+
+
+@pytest.mark.postgres
+def test_an_answer_that_is_being_stored_comes_first(operator, call):
+    is_stored, go_on = threading.Event(), threading.Event()
+
+    def store():
+        with transaction.atomic():
+            Call.objects.filter(pk=call.pk).update(state=State.STORED)
+            is_stored.set()
+            go_on.wait(60)
+        connection.close()
+
+    thread = threading.Thread(target=store)
+    thread.start()
+    is_stored.wait(60)
+    threading.Timer(0.3, go_on.set).start()
+    page = judge(operator, call, "unpaid")
+    thread.join()
+
+    assert "Nothing was changed" in page
+    assert (call.state, call.cost, spent()) == (State.STORED, PRICE, PRICE)
+
+
+def test_an_answer_that_turned_out_as_garbage_is_not_booked_again(call):
+    before = Call.objects.get(pk=call.pk)
+    Call.objects.update(state=State.FAILED, seen=True, error="Not a picture.")
+
+    ledger.end(before, State.STORED, answer_size=3)
+
+    call.refresh_from_db()
+    assert (call.state, call.cost, spent()) == (State.FAILED, PRICE, PRICE)
+
+
+def test_the_first_of_two_persons_decides(operator, call):
+    old_page = Call.objects.get(pk=call.pk)
+    judge(operator, call, "paid")
+
+    page = judge(operator, old_page, "unpaid")
+
+    assert "another person has looked into this call meanwhile" in page
+    assert (old_page.state, spent()) == (State.UNKNOWN, PRICE)
+
+
+def test_nothing_is_given_back_while_the_storage_can_not_be_asked(operator, call, monkeypatch):
+    away = Mock(side_effect=StorageUnavailable(reason="The disk is gone."))
+    monkeypatch.setattr(Folder, "exists", away)
+
+    assert "The disk is gone." in operator.get(page_of(call)).text
+    assert "Repair it first" in judge(operator, call, "unpaid")
+    assert (call.state, spent()) == (State.UNKNOWN, PRICE)
+
+
+def test_nothing_is_given_back_while_its_worker_may_still_store_the_answer(operator, job):
+    call = new_call(job, state=State.INTENT, deadline=Now() - timedelta(minutes=5))
+    Worker.objects.create(
+        name=call.worker, slots=1, version="1", lease_expires_at=Now() + timedelta(hours=1)
+    )
+
+    assert "may still store the answer" in judge(operator, call, "unpaid")
+    assert (call.state, spent()) == (State.INTENT, PRICE)
+
+
+def test_a_call_that_costs_nothing_asks_for_no_decision_about_money(operator, job):
+    limits.find("painter")
+
+    page = operator.get(page_of(new_call(job, provider="painter", cost=0)))
+
+    assert [choice.name for choice in page.context["choices"]] == ["again"]
+    assert "paid for" not in page.text
+
+
+def test_asking_again_excuses_a_call_that_was_not_written_off_yet(operator, job):
+    call = new_call(job, state=State.INTENT, deadline=Now() - timedelta(minutes=5))
+
+    judge(operator, call, "again")
+
+    assert (call.excused, call.seen) == (True, True)
 
 
 def test_a_stored_answer_is_proof_that_it_was_paid(operator, call):

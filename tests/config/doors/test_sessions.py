@@ -48,6 +48,7 @@ def test_a_page_that_renews_itself_does_not_keep_it(operator, clock):
     clock(hours=12)
     assert operator.get("/admin/console/").status_code == 200
     assert operator.get("/", headers={"HX-Request": "true"}).status_code == 200
+    assert operator.get("/admin/jobs/worker/", headers={"X-Renew": "1"}).status_code == 200
     clock(hours=12.1)
 
     assert not is_logged_in(operator)

@@ -187,3 +187,13 @@ def test_a_disk_that_fails_is_nobodys_attempt(folder, monkeypatch, number, expec
     assert all(text in str(raised.value) for text in (NAME, folder.location, os.strerror(number)))
     assert str(raised.value).startswith("The folder ")  # names of files are long
     assert files_in(folder) == []
+
+
+def test_a_folder_that_can_not_be_read_is_no_empty_folder(folder, monkeypatch):
+    def refused(path):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(os, "lstat", refused)
+
+    with pytest.raises(StorageRefused, match="Permission denied, while looking for"):
+        folder.exists(NAME)
