@@ -9,12 +9,17 @@ from django.conf import settings
 from django.core.files.storage import storages
 from django.db import connection
 from django.utils import translation
+from hypothesis import HealthCheck
 
 from config.doors import visitors
 from guides import images, painter
 from tests.jobs.console import log_in
 
-hypothesis.settings.register_profile("long", max_examples=500)
+# A busy machine is no fault: no example and no drawing of one has a time limit.
+patient = hypothesis.settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+hypothesis.settings.register_profile("patient", patient)
+hypothesis.settings.register_profile("long", patient, max_examples=500)
+hypothesis.settings.load_profile("patient")
 pytest_plugins = ["tests.browser.visitor"]
 in_use = pytest.StashKey[int]()
 
