@@ -2,8 +2,10 @@
 
 import re
 from datetime import timedelta
+from io import StringIO
 
 import pytest
+from django.core.management import call_command
 from django.db.models.functions import Now
 from django.urls import reverse
 
@@ -180,3 +182,57 @@ def test_a_step_has_one_colour(admin_client, worker, chore, monkeypatch):
 
     assert '<i class="tc-shade-1"></i>generate 2 ms' in page
     assert '<i class="tc-shade-1"></i>generate 3 ms' in page
+
+
+# Its calls
+
+
+def test_a_call_without_an_answer_is_unknown_in_every_place(admin_client, worker, chore):
+    call = new_call(worker.claim_one())
+    assert "under way" in page_of(admin_client, chore)
+    Call.objects.update(deadline=Now() - timedelta(seconds=16))
+
+    pages = [
+        page_of(admin_client, chore),
+        admin_client.get(reverse("admin:jobs_call_change", args=[call.pk])).text,
+        rows_of_calls(admin_client),
+        printed("show", str(chore.id)),
+    ]
+
+    assert ["unknown" in page for page in pages] == [True] * 4
+    pages[1] = pages[1].partition("All columns")[0]
+    assert not [page for page in pages if "under way" in page or "intent" in page]
+
+
+def test_calls_are_filtered_by_the_state_that_is_shown(admin_client, worker, chore):
+    call = new_call(worker.claim_one())
+    Call.objects.update(deadline=Now() - timedelta(seconds=16))
+    stored = new_call(chore, state=State.STORED)
+    url = reverse("admin:jobs_call_changelist")
+
+    found = {
+        state: [
+            row.pk
+            for row in admin_client.get(url, {"state__exact": state}).context["cl"].result_list
+        ]
+        for state in (*State.values, "nonsense")
+    }
+
+    assert found == {
+        "intent": [],
+        "stored": [stored.pk],
+        "failed": [],
+        "unknown": [call.pk],
+        "nonsense": [],
+    }
+
+
+def rows_of_calls(client):
+    page = client.get(reverse("admin:jobs_call_changelist"), headers={"X-Renew": "1"})
+    return page.text.partition('data-live="rows"')[2]
+
+
+def printed(*arguments):
+    out = StringIO()
+    call_command("jobs", *arguments, stdout=out)
+    return out.getvalue()
