@@ -168,9 +168,13 @@ class Preview:
 
     @property
     def is_beyond_budget(self) -> bool:
-        """Whether it costs more than is left today: the rest of the jobs waits for another day."""
-        cost, left = self.cost, self.left_today
-        return cost is not None and left is not None and cost > left
+        """Whether it may cost more than is left today: the rest of the jobs waits for another day.
+
+        More jobs than were counted can cost any amount.
+        """
+        if not self.price or self.cost is None or self.left_today is None:
+            return False
+        return self.cost > self.left_today or not self.changed.is_exact
 
     @property
     def is_free(self) -> bool:
@@ -186,8 +190,7 @@ def preview(action: Action, jobs: Jobs) -> Preview:
     if provider is None:
         return Preview(action, numbers, before)
     row = limits.find(provider)
-    left = None if row.left_today is None else max(row.left_today, Decimal(0))
-    return Preview(action, numbers, before, provider, row.price, left)
+    return Preview(action, numbers, before, provider, row.price, row.left_today)
 
 
 # Carry out
