@@ -125,3 +125,9 @@ def test_the_search_uses_its_index(model, plan, columns, index, term):
     assert re.search(rf"Bitmap Index Scan on {index}\b", shown), shown
     [condition] = re.findall("Filter: (.*)", shown)
     assert "search_grams" not in condition  # not computed for the rows that the index finds
+
+
+def test_the_list_of_versions_says_how_far_its_search_looks(operator):
+    page = operator.get(reverse("admin:guides_spotimage_changelist")).text
+
+    assert "among the newest 1,000 spots found" in page
