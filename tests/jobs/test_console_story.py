@@ -12,7 +12,7 @@ from django.urls import reverse
 from jobs import queue
 from jobs.errors import Cancel, LeaseLost, OperatorsFault, PermanentError, Snooze
 from jobs.models import Attempt, Call, Outcome, State
-from tests.jobs.conftest import make_due
+from tests.jobs.conftest import expire_lease, make_due
 from tests.jobs.console import new_call, new_worker, page_of, press
 from tests.testapp.models import Chore
 
@@ -68,6 +68,17 @@ def test_a_job_of_a_dead_worker_does_not_run(admin_client, worker, chore):
 
     assert "Running since" not in page
     assert "by fast, which has stopped beating" in page
+
+
+def test_another_worker_takes_a_lost_job_over_only_if_there_is_one(admin_client, worker, chore):
+    expire_lease(worker.claim_one())
+
+    alone = page_of(admin_client, chore)
+    new_worker(beat=0)
+    helped = page_of(admin_client, chore)
+
+    assert "which has stopped beating. The job waits for another worker: none takes" in alone
+    assert "which has stopped beating: another worker takes the job over." in helped
 
 
 def test_failed_attempts_and_runs_are_two_numbers(admin_client, worker, chore):
