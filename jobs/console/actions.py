@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop
 
 from jobs import queue
-from jobs.console import audit, counting
+from jobs.console import audit, counting, sentences
 from jobs.console.counting import MANY, Number
 from jobs.db import clock, faults, sessions
 from jobs.models import ENDED, Status
@@ -64,7 +64,7 @@ def _requeue(origins: tuple[Status, ...], *, first: bool = False) -> Move:
 
 
 def _cancel(jobs: Jobs, by: object) -> list[Any]:
-    return queue.cancel(jobs, f"Canceled by {by}.", by, most=queue.CHUNK)
+    return queue.cancel(jobs, sentences.CANCELED % by, by, most=queue.CHUNK)
 
 
 def _delete(jobs: Jobs, by: object) -> list[Any]:
