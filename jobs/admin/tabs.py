@@ -63,5 +63,7 @@ def _kept(request: HttpRequest) -> dict[str, str]:
     """The search and the filters that go along to another status."""
     dropped = {CHOSEN, *IMPLIED, PAGE_VAR, ORDER_VAR, ERROR_FLAG}
     return {
-        name: value for name, value in request.GET.items() if name not in dropped and value.strip()
+        name: value
+        for name, value in request.GET.items()
+        if name not in dropped and isinstance(value, str) and value.strip()
     }
