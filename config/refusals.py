@@ -6,6 +6,13 @@ from django.template.loader import render_to_string
 
 ACTING = ("add", "change", "delete")
 VERBS = {"add": ("add",), "delete": ("delete",)}  # of the pages with these names
+# Pages that need another permission than their names and methods suggest.
+NEEDED = {
+    "new_guide": ("guides", "add_guide"),
+    "guides_spotimagejob_new_picture": ("guides", "change_spotimagejob"),
+    "guides_spotdetail_ask": ("guides", "change_spotimagejob"),
+    "guides_spotdetail_use": ("guides", "change_spotimage"),
+}
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -16,12 +23,18 @@ def permission_denied(request: HttpRequest, exception: Exception) -> HttpRespons
 def helpful_groups(request: HttpRequest) -> list[str]:
     """The groups that may do what this user asked for, without those the user is in."""
     name = (request.resolver_match and request.resolver_match.url_name) or ""
-    if name == "new_guide":
-        name = "guides_guide_add"
-    app, model, page, *_more = [*name.split("_"), "", "", ""]
-    verbs = VERBS.get(page) or (ACTING if request.method == "POST" else ("view", *ACTING))
+    app, codenames = needed(name, is_act=request.method == "POST")
     able = Group.objects.filter(
-        permissions__content_type__app_label=app,
-        permissions__codename__in=[f"{verb}_{model}" for verb in verbs],
+        permissions__content_type__app_label=app, permissions__codename__in=codenames
     )
     return sorted(set(able.exclude(user=request.user.pk).values_list("name", flat=True)))
+
+
+def needed(name: str, *, is_act: bool) -> tuple[str, list[str]]:
+    """The app and the permissions of which one opens the page with this name."""
+    if name in NEEDED:
+        app, codename = NEEDED[name]
+        return app, [codename]
+    app, model, page, *_more = [*name.split("_"), "", "", ""]
+    verbs = VERBS.get(page) or (ACTING if is_act else ("view", *ACTING))
+    return app, [f"{verb}_{model}" for verb in verbs]

@@ -17,6 +17,7 @@ from guides.models import (
     enqueue_missing,
     show_picture,
 )
+from guides.models.spot import DELETED
 from jobs import queue
 from jobs.models import ENDED, Status
 from jobs.paid import limits
@@ -141,7 +142,7 @@ def remove_spots(guide: Guide, names: Iterable[str]) -> None:
     names = list(names)
     if names:
         jobs = SpotImageJob.objects.filter(plan_id=guide.pk, spot_name__in=names)
-        queue.cancel(jobs, "Its spot was deleted.", by="its guide")  # one call locks them in order
+        queue.cancel(jobs, DELETED, by="its guide")  # one call locks them in order
         guide.spots.filter(spot_name__in=names).delete()
 
 

@@ -79,6 +79,7 @@ class SpotImageJobAdmin(JobAdmin):
         job = self.object_or_refuse(request, object_id, "change")
         if request.method != "POST":
             provider = limits.find(SpotImageJob.provider_name())
+            left = provider.left_today
             context = {
                 **self.admin_site.each_context(request),
                 "title": _("New picture"),
@@ -86,7 +87,8 @@ class SpotImageJobAdmin(JobAdmin):
                 "job": job,
                 "price": provider.price,
                 "provider": provider.name,
-                "left_today": provider.left_today,
+                "left_today": left,
+                "is_beyond_budget": left is not None and provider.price > left,
                 "costs_nothing": SpotImageJob.provider_is_free(),
                 "can_ask": job.status in ENDED,
                 "back": self.page_of(job),

@@ -20,8 +20,10 @@ from guides.search import found
 from jobs.admin import ReadOnlyAdmin
 from jobs.admin.base import refuse_forged
 from jobs.console import audit
+from jobs.console.sentences import sentence
 
 MOST_VERSIONS = 24
+SHOWN_AGAIN = sentence(gettext_noop("Shows version %s again."))
 
 
 @admin.register(SpotDetail)
@@ -84,7 +86,7 @@ class SpotAdmin(ReadOnlyAdmin):
         chosen = get_object_or_404(SpotImage, spot=spot, version=version)
         with transaction.atomic():
             services.use_version(chosen)
-            audit.note(request.user, [spot], f"Shows version {version} again.")
+            audit.note(request.user, [spot], SHOWN_AGAIN % version)
         text = gettext("The page of %(spot)s shows version %(version)s now.")
         self.message_user(request, text % {"spot": spot, "version": version}, messages.SUCCESS)
         return HttpResponseRedirect(self.page_of(spot))

@@ -21,12 +21,12 @@ class TagsField(forms.Field):
     widget = UnfoldAdminTextInputWidget
 
     def prepare_value(self, value: Any) -> Any:
-        """What was typed stays as it was; a list becomes a line."""
-        if not isinstance(value, list):
+        """What was typed stays as it was; a list of words becomes a line, anything else JSON."""
+        if value is None or isinstance(value, str):
             return value
-        if any(COMMA.search(tag) for tag in value):
-            return json.dumps(value, ensure_ascii=False)
-        return ", ".join(value)
+        if isinstance(value, list) and all(_is_word(tag) for tag in value):
+            return ", ".join(value)
+        return json.dumps(value, ensure_ascii=False)
 
     def to_python(self, value: Any) -> list[str]:
         typed = (value or "").strip()
@@ -45,6 +45,11 @@ class TagsField(forms.Field):
             return self.to_python(data) != validators.tidy_tags(initial)
         except ValidationError:
             return True
+
+
+def _is_word(tag: Any) -> bool:
+    """Whether a tag can stand between commas; other programs may store one that is no text."""
+    return isinstance(tag, str) and not COMMA.search(tag)
 
 
 class SpotForm(forms.ModelForm):

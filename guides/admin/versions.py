@@ -23,7 +23,7 @@ class SpotImageAdmin(ReadOnlyAdmin):
     ]
     list_display_links = ["spot"]
     search_fields = ["spot"]  # only to show the search box
-    search_help_text = _("name of a spot or plan id")
+    search_help_text = _("name or plan id: newest 1,000 spots")
     list_select_related = ["spot"]
     ordering = ["-id"]
     sortable_by: list[str] = []

@@ -9,6 +9,7 @@ from django.db.models import Exists, OuterRef, Q
 from django.db.models.signals import pre_delete
 from django.dispatch import receiver
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 
 from guides import images, validators
 from guides.models.guide import Guide
@@ -21,6 +22,8 @@ Name = tuple[str, str]  # plan id, and name within its guide
 NAME = ("guide_id", "spot_name")
 PICTURE = ("image_url", "image_status", "blur")
 PAINTED = Q(image_url__regex=validators.ADDRESS)  # spots whose `picture_state` is ready
+# Why a job was canceled: stored in English, translated when it is shown.
+DELETED, RENAMED = gettext_noop("Its spot was deleted."), gettext_noop("Its spot was renamed.")
 
 
 class SpotQuerySet(models.QuerySet["SpotDetail"]):
@@ -115,9 +118,7 @@ class SpotDetail(Known):
             )
         with transaction.atomic():
             if moved:  # before the spot is written: jobs are always locked first
-                cancel_jobs(
-                    "Its spot was renamed.", plan_id=was["guide_id"], spot_name=was["spot_name"]
-                )
+                cancel_jobs(RENAMED, plan_id=was["guide_id"], spot_name=was["spot_name"])
             super().save(*args, **kwargs)
             if "image_url" in changed and not self.image_url:
                 self.images.update(is_current=False)
@@ -240,9 +241,9 @@ def cancel_jobs(reason: str, **spot: str) -> None:
 def cancel_job_of(instance: SpotDetail, origin: Any, **_kwargs: Any) -> None:
     if getattr(origin, "model", type(origin)) is not Guide:  # a guide cancels all its jobs at once
         plan_id, spot_name = instance.guide_id, instance.spot_name
-        cancel_jobs("Its spot was deleted.", plan_id=plan_id, spot_name=spot_name)
+        cancel_jobs(DELETED, plan_id=plan_id, spot_name=spot_name)
 
 
 @receiver(pre_delete, sender=Guide)
 def cancel_jobs_of(instance: Guide, **_kwargs: Any) -> None:
-    cancel_jobs("Its spot was deleted.", plan_id=instance.plan_id)
+    cancel_jobs(DELETED, plan_id=instance.plan_id)

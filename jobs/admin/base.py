@@ -50,6 +50,12 @@ class AdornedChangeList(ChangeList):
         super().__init__(*arguments, **options)
         self.title = capfirst(str(self.opts.verbose_name_plural))  # not "Select … to view"
 
+    @property
+    def renews(self) -> bool:
+        """Whether the open list refreshes itself: no index serves a search for one ASCII letter."""
+        term = self.query.strip()
+        return not (len(term) == 1 and term.isascii())
+
     def get_ordering(self, request: HttpRequest, queryset: Rows) -> Any:
         self.params.pop(ORDER_VAR, None)
         return super().get_ordering(request, queryset)

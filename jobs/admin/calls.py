@@ -14,7 +14,7 @@ from unfold.decorators import display
 from jobs import queue
 from jobs.admin.attempts import job_link
 from jobs.admin.base import Rows
-from jobs.admin.filters import CallProviderFilter, DayFilter, SeenFilter
+from jobs.admin.filters import CallProviderFilter, DayFilter, SeenFilter, StateFilter
 from jobs.admin.verdicts import VerdictAdmin
 from jobs.console import actions, audit, counting, shown
 from jobs.db import clock
@@ -35,7 +35,7 @@ class CallAdmin(VerdictAdmin):
     list_display = [
         *("started", "provider", "known", "price", "duration", "job", "worker", "looked_into"),
     ]
-    list_filter = [SeenFilter, CallProviderFilter, "state", ("started_at", DayFilter)]
+    list_filter = [SeenFilter, CallProviderFilter, StateFilter, ("started_at", DayFilter)]
     ordering = ["-started_at"]
     actions = ["mark_seen"]
 
@@ -47,8 +47,9 @@ class CallAdmin(VerdictAdmin):
             call.needs_a_person = call.is_unknown(now) and call.provider not in free
 
     @display(description=_("state"), label=COLOURS)  # type: ignore[untyped-decorator]
-    def known(self, call: Call) -> tuple[str, str]:
-        return call.state, str(State(call.state).label)
+    def known(self, call: Any) -> tuple[str, str]:
+        state = call.shown_state(call.now)
+        return state.value, str(state.label)
 
     @admin.display(description=_("job"))
     def job(self, call: Call) -> str:

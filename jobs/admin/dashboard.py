@@ -50,19 +50,20 @@ def dashboard(request: HttpRequest) -> dict[str, Any]:
     """The parts of the dashboard that this user may see."""
     situation = needs.Situation.look()
     models = [model for model in situation.statuses if may_see(request, model)]
+    needed = needs.needs(situation)
     return {
         "needs": [
             {"kind": need.kind, "text": need.text, "link": link_to(need.model, need.query)}
-            for need in needs.needs(situation)
+            for need in needed
             if may_see(request, need.model)
         ],
+        "is_well": not needed,
         "models": [section(model, situation) for model in models],
         "providers": situation.providers if may_see(request, Provider) else [],
         "providers_link": list_of(Provider),
         "may_pause": request.user.has_perm("jobs.change_provider"),
-        "workers": [describe(each) for each in situation.workers]
-        if may_see(request, Worker)
-        else [],
+        "sees_workers": may_see(request, Worker),
+        "workers": [describe(each) for each in situation.workers],
         "workers_link": list_of(Worker),
         "now": date_format(situation.now, "H:i:s"),
     }

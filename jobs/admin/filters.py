@@ -15,7 +15,7 @@ from unfold.utils import parse_date_str
 
 from jobs.console import causes, figures
 from jobs.console.counting import MANY
-from jobs.models import Call, Outcome, Provider, Status, Worker, job_models
+from jobs.models import Call, Outcome, Provider, State, Status, Worker, job_models
 from jobs.paid import money
 
 Choices = list[tuple[str, Any]]
@@ -147,6 +147,23 @@ class SeenFilter(admin.SimpleListFilter):
             return rows
         paid = rows.unknown().exclude(provider__in=money.free_providers())
         return paid.filter(seen=self.value() == "yes")
+
+
+class StateFilter(admin.SimpleListFilter):
+    """Calls in one state, as the list shows it."""
+
+    title = _("state")
+    parameter_name = "state__exact"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        return list(State.choices)
+
+    def queryset(self, request: HttpRequest, rows: Any) -> Any:
+        if self.value() == State.INTENT:
+            return rows.under_way()
+        if self.value() == State.UNKNOWN:
+            return rows.unknown()
+        return rows if self.value() is None else rows.filter(state=self.value())
 
 
 class CallProviderFilter(ProviderFilter):

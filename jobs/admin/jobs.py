@@ -169,6 +169,7 @@ class JobAdmin(ActingAdmin):
         now = clock.now()
         for call in calls:
             call.duration = shown.of_call(call, now)  # type: ignore[attr-defined]
+            call.shown = call.shown_state(now)  # type: ignore[attr-defined]
         return {
             "job": job,
             "running": timeline.running(job, calls, now),

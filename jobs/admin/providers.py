@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
 from jobs.admin.base import ReadOnlyAdmin, Rows
-from jobs.console import audit, figures, providers
+from jobs.console import audit, figures, providers, sentences
 from jobs.models import Provider
 from jobs.paid import limits, money
 
@@ -139,13 +139,12 @@ class ProviderAdmin(ReadOnlyAdmin):
         provider = self.object_or_refuse(request, object_id, "change")
         form = PauseForm(request.POST)
         if form.is_valid():
-            reason = form.cleaned_data["reason"] or gettext("Paused by %s.") % request.user
+            reason = form.cleaned_data["reason"] or sentences.PAUSED % request.user
             until = form.cleaned_data["until"]
             with transaction.atomic():
                 is_new = limits.pause(provider.name, reason, until, by=request.user)
                 if is_new:
-                    text = f"Paused until {until or 'resumed'}: {reason}"
-                    audit.note(request.user, [provider], text)
+                    audit.note(request.user, [provider], sentences.paused(until, reason))
             if is_new:
                 text = gettext("%s is paused for every worker; running calls finish.") % provider
                 self.message_user(request, text, messages.SUCCESS)

@@ -8,7 +8,7 @@ from typing import Any
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from jobs.console import causes, shown
+from jobs.console import causes, sentences, shown
 from jobs.models import Attempt, Call, Job, Outcome, State, Status
 
 MOST = 50
@@ -83,15 +83,16 @@ class Trouble:
 def trouble(job: Job, attempts: Sequence[Attempt]) -> Trouble | None:
     if not job.last_error:
         return None
+    text = sentences.told(job.last_error)
     if job.status == Status.CANCELED:
-        return Trouble("", job.last_error, PLAIN)
+        return Trouble("", text, PLAIN)
     cause = causes.words(job.error_kind, type(job))
     if job.status == Status.FAILED:
-        return Trouble(cause, job.last_error, "danger")
+        return Trouble(cause, text, "danger")
     if causes.is_past(job, list(attempts)):
         title = gettext("Last error, before the requeue: %s") % cause
-        return Trouble(title, job.last_error, PLAIN)
-    return Trouble(gettext("Last error: %s") % cause, job.last_error, "warning")
+        return Trouble(title, text, PLAIN)
+    return Trouble(gettext("Last error: %s") % cause, text, "warning")
 
 
 # Its attempts
@@ -134,7 +135,7 @@ def attempts(job: Job, rows: Sequence[Attempt]) -> list[Shown]:
             shown.seconds(row.started_at, row.ended_at),
             bar(row, model, shades),
             # The card above says already why a job was canceled.
-            "" if is_told_above(job, row) else row.error or "",
+            "" if is_told_above(job, row) else sentences.told(row.error or ""),
             bool(row.traceback) and row.outcome in RAISED,
         )
         for row in rows

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop
 
 from jobs import queue
-from jobs.console import audit, counting
+from jobs.console import audit, counting, sentences
 from jobs.console.counting import MANY, Number
 from jobs.db import clock, faults, sessions
 from jobs.models import ENDED, Status
@@ -64,7 +64,7 @@ def _requeue(origins: tuple[Status, ...], *, first: bool = False) -> Move:
 
 
 def _cancel(jobs: Jobs, by: object) -> list[Any]:
-    return queue.cancel(jobs, f"Canceled by {by}.", by, most=queue.CHUNK)
+    return queue.cancel(jobs, sentences.CANCELED % by, by, most=queue.CHUNK)
 
 
 def _delete(jobs: Jobs, by: object) -> list[Any]:
@@ -168,9 +168,13 @@ class Preview:
 
     @property
     def is_beyond_budget(self) -> bool:
-        """Whether it costs more than is left today: the rest of the jobs waits for another day."""
-        cost, left = self.cost, self.left_today
-        return cost is not None and left is not None and cost > left
+        """Whether it may cost more than is left today: the rest of the jobs waits for another day.
+
+        More jobs than were counted can cost any amount.
+        """
+        if not self.price or self.cost is None or self.left_today is None:
+            return False
+        return self.cost > self.left_today or not self.changed.is_exact
 
     @property
     def is_free(self) -> bool:
@@ -186,8 +190,7 @@ def preview(action: Action, jobs: Jobs) -> Preview:
     if provider is None:
         return Preview(action, numbers, before)
     row = limits.find(provider)
-    left = None if row.left_today is None else max(row.left_today, Decimal(0))
-    return Preview(action, numbers, before, provider, row.price, left)
+    return Preview(action, numbers, before, provider, row.price, row.left_today)
 
 
 # Carry out

@@ -8,6 +8,7 @@ from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
 from django.db.models import Model, QuerySet
+from django.utils import translation
 
 from jobs.db import text
 
@@ -31,7 +32,7 @@ def note(by: object, rows: Iterable[Model], message: str, flag: int = CHANGE) ->
                 user_id=by.pk,
                 content_type_id=_type_of(type(row)).pk,
                 object_id=str(row.pk),
-                object_repr=text.clean(row, 200),
+                object_repr=_named(row),
                 action_flag=flag,
                 change_message=text.clean(message),
             )
@@ -47,7 +48,7 @@ def note_many(by: object, model: type[Model], number: int, message: str) -> None
             user_id=by.pk,
             content_type_id=_type_of(model).pk,
             object_id=None,
-            object_repr=f"{number} {model._meta.verbose_name_plural}",
+            object_repr=f"{number} {_named(model._meta.verbose_name_plural)}",
             action_flag=CHANGE,
             change_message=text.clean(message),
         )
@@ -57,6 +58,12 @@ def about(row: Model) -> QuerySet[LogEntry]:
     """What people did to this row, newest first."""
     entries: Any = LogEntry.objects.filter(content_type=_type_of(type(row)), object_id=str(row.pk))
     return entries.select_related("user").order_by("-action_time")  # type: ignore[no-any-return]
+
+
+def _named(subject: object) -> str:
+    """The name in English: the reader's language may differ from that of the person who acted."""
+    with translation.override(None):
+        return text.clean(subject, 200)
 
 
 def _type_of(model: type[Model]) -> ContentType:

@@ -12,7 +12,7 @@ from django.core.management.base import CommandError
 from django.db import transaction
 from django.db.models import QuerySet
 
-from jobs.console import actions, audit, counting, needs, story
+from jobs.console import actions, audit, counting, needs, sentences, story
 from jobs.console.counting import MANY, Number
 from jobs.db import clock
 from jobs.models import Job, Provider, Status, job_models
@@ -168,13 +168,13 @@ def pause(
     if minutes is not None and not 0 < minutes <= LONGEST_PAUSE:
         raise misused(f"--minutes {minutes:g}: more than 0, and at most {LONGEST_PAUSE} (a year).")
     until = None if minutes is None else clock.now() + timedelta(minutes=minutes)
-    reason = reason or f"Paused by {by}."
+    reason = reason or sentences.PAUSED % by
     is_new = True
     if not dry_run:
         with transaction.atomic():
             is_new = limits.pause(row.name, reason, until, by=by)
             if is_new:
-                audit.note(by, [row], f"Paused until {until or 'resumed'}: {reason}")
+                audit.note(by, [row], sentences.paused(until, reason))
     data = {"provider": row.name, "paused": True, "changed": is_new and not dry_run}
     end = f"paused until {until:%Y-%m-%d %H:%M:%S %Z}" if until else "paused until resumed"
     line = f"{row.name}: {end if is_new else 'left alone, it is paused for longer already'}"

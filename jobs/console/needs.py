@@ -9,7 +9,7 @@ from django.db.models import Model
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
-from jobs.console import causes, figures, providers
+from jobs.console import causes, figures, providers, sentences
 from jobs.console.counting import Number
 from jobs.db import clock
 from jobs.models import Call, Job, Provider, Status, Worker
@@ -81,7 +81,7 @@ def _closed_providers(situation: Situation) -> Iterator[Need]:
         if found.wait and found.needs_a_person:
             text = f"{found.provider.name}: {found.state}"
             if found.wait.note:
-                text += f" – {causes.beginning(found.wait.note)}"
+                text += f" – {causes.beginning(sentences.told(found.wait.note))}"
             yield Need("provider", text, Provider, {"q": found.provider.name})
 
 

@@ -1,6 +1,7 @@
 """The whole story of one job, for the command line: facts for scripts, lines for people."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -32,9 +33,7 @@ def facts(job: Job) -> dict[str, Any]:
         "last_error": job.last_error,
         "requeued_since": causes.is_past(job, newest),
         "history": [_attempt(each) for each in reversed(newest)],
-        "calls": [
-            {**_call(each), "duration": shown.of_call(each, now)} for each in reversed(calls)
-        ],
+        "calls": [_call(each, now) for each in reversed(calls)],
     }
 
 
@@ -50,13 +49,14 @@ def _attempt(attempt: Attempt) -> dict[str, Any]:
     }
 
 
-def _call(call: Call) -> dict[str, Any]:
+def _call(call: Call, now: datetime) -> dict[str, Any]:
     return {
         "provider": call.provider,
-        "state": call.state,
+        "state": call.shown_state(now).value,
         "cost": call.cost,
         "currency": settings.CURRENCY,
         "error": call.error,
+        "duration": shown.of_call(call, now),
     }
 
 

@@ -5,7 +5,6 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
-from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 
@@ -52,10 +51,4 @@ class Attempt(models.Model):
         ]
 
     def __str__(self) -> str:
-        text = gettext("%(kind)s %(job)s, epoch %(epoch)s: %(outcome)s")
-        return text % {
-            "kind": self.kind,
-            "job": self.job_id,
-            "epoch": self.epoch,
-            "outcome": self.get_outcome_display(),
-        }
+        return f"{self.kind} #{self.epoch}"

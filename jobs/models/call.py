@@ -7,7 +7,6 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
-from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 OVERDUE = timedelta(seconds=15)  # after its deadline; by then its worker would have recorded it
@@ -114,19 +113,16 @@ class Call(models.Model):
         ]
 
     def __str__(self) -> str:
-        text = gettext("%(provider)s for %(kind)s %(job)s, try %(number)s: %(state)s")
-        return text % {
-            "provider": self.provider,
-            "kind": self.kind,
-            "job": self.job_id,
-            "number": self.number,
-            "state": self.get_state_display(),
-        }
+        return f"{self.provider} #{self.number}"
 
     def is_unknown(self, now: datetime) -> bool:
         """Whether it may or may not have been paid for; like `CallQuerySet.unknown()`."""
         is_overdue = self.state == State.INTENT and self.deadline < now - OVERDUE
         return self.state == State.UNKNOWN or is_overdue
+
+    def shown_state(self, now: datetime) -> State:
+        """What people are told: a call whose answer can't come any more is not under way."""
+        return State.UNKNOWN if self.is_unknown(now) else State(self.state)
 
     @property
     def seconds(self) -> float:

@@ -176,7 +176,10 @@ class Provider(models.Model):
 
     @property
     def left_today(self) -> Decimal | None:
-        return None if self.daily_budget is None else self.daily_budget - self.spent_today
+        """What is left of the budget, at least 0; None: no limit."""
+        if self.daily_budget is None:
+            return None
+        return max(self.daily_budget - self.spent_today, Decimal(0))
 
     @property
     def lacks_price(self) -> bool:
@@ -195,4 +198,4 @@ class Provider(models.Model):
         left = self.left_today
         if left is None:
             return math.inf
-        return max(0, int(left // self.price)) if self.price else 0
+        return int(left // self.price) if self.price else 0

@@ -2,7 +2,7 @@
 
 from django import template
 
-from jobs.console import causes, shown
+from jobs.console import causes, sentences, shown
 from jobs.paid import money
 
 register = template.Library()
@@ -10,3 +10,4 @@ register = template.Library()
 register.filter("moment", shown.moment)
 register.filter("money", money.shown)
 register.filter("beginning", causes.beginning)
+register.filter("told", sentences.told)

@@ -51,6 +51,37 @@ def test_a_list_renews_itself_but_not_under_a_person_s_selection(guide, visit):
     page.get_by_text("1 of 1 selected").wait_for()
 
 
+# Counts the requests and leaves each without an answer until `answer()`.
+SLOW = """
+  window.asked = 0;
+  window.fetch = () => new Promise((done) => {
+    window.asked += 1;
+    window.answer = () => done(new Response(null, { status: 304 }));
+  });
+"""
+
+
+def test_a_right_click_does_not_end_renewal_and_a_slow_answer_is_asked_for_once(guide, visit):
+    page = log_in(visit("/"), "viewers")
+    page.add_init_script(SLOW)
+    page.goto(JOBS)
+
+    page.evaluate("document.dispatchEvent(new PointerEvent('pointerdown', { button: 2 }))")
+    assert not page.evaluate("isPressed")
+    for swallowed in ("contextmenu", "blur"):  # no pointerup follows
+        page.evaluate("document.dispatchEvent(new PointerEvent('pointerdown', { button: 0 }))")
+        assert page.evaluate("isPressed")
+        page.evaluate(f"dispatchEvent(new Event('{swallowed}'))")
+        assert not page.evaluate("isPressed")
+
+    page.evaluate(NOW)
+    page.evaluate(NOW)
+    assert page.evaluate("asked") == 1
+    page.evaluate("answer()")
+    page.evaluate(NOW)
+    assert page.evaluate("asked") == 2
+
+
 def test_a_job_s_page_follows_its_job_and_stops_when_it_has_ended(guide, visit):
     job = SpotImageJob.objects.get(spot_name="Gate")
     page = log_in(visit("/"), "operators")

@@ -4,9 +4,11 @@ import re
 from html import unescape
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.urls import reverse
-from django.utils import timezone
+from django.utils import timezone, translation
 
+from jobs.console import audit
 from jobs.models import Attempt, Call, Outcome, uuid7
 from tests.guides.conftest import save_guide
 
@@ -52,6 +54,31 @@ def test_the_breadcrumbs_of_calls_and_attempts_are_japanese(admin_client):
         )
         shown = crumbs(page.text).replace(str(columns["job_id"]), "")
         assert not ENGLISH.findall(shown), shown
+
+
+def test_calls_and_attempts_have_short_names_that_fit_the_breadcrumb(admin_client):
+    columns = {"job_id": uuid7(), "kind": "guides.SpotImageJob", "epoch": 3, "worker": "w"}
+    moment = timezone.now()
+    provider = "gemini:gemini-3.1-flash-image"
+    call = Call.objects.create(**columns, provider=provider, number=2, deadline=moment)
+    attempt = Attempt.objects.create(**columns, started_at=moment, outcome=Outcome.FAILED)
+
+    for name, row, title in (
+        ("call", call, "Calls gemini:gemini-3.1-flash-image #2"),
+        ("attempt", attempt, "Attempts guides.SpotImageJob #3"),
+    ):
+        page = admin_client.get(reverse(f"admin:jobs_{name}_change", args=[row.pk]))
+        assert crumbs(page.text).endswith(title)
+
+
+def test_the_audit_names_things_alike_whatever_language_the_person_reads(admin_user):
+    call = Call(pk=1, provider="p", number=1, state="stored")
+
+    with translation.override("ja"):
+        audit.note(admin_user, [call], "Looked into.")
+        audit.note_many(admin_user, Call, 12, "Looked into.")
+
+    assert [entry.object_repr for entry in LogEntry.objects.order_by("id")] == ["p #1", "12 calls"]
 
 
 def test_words_of_unfold_are_japanese(admin_client):

@@ -2,6 +2,7 @@ import json
 
 import pytest
 from django.urls import reverse
+from django.utils.html import escape
 
 from guides import demo
 from guides.makers import UNPAINTABLE
@@ -72,6 +73,20 @@ def test_tags_are_words_with_commas_between_them(admin_client, typed, tags):
     assert SpotDetail.objects.get().topic_tags == sorted(tags)
     page = admin_client.get(reverse("admin:guides_guide_change", args=[guide.pk])).text
     assert f'value="{", ".join(sorted(tags))}"' in page
+
+
+@pytest.mark.parametrize(
+    ("stored", "shown"),
+    [([1, "x"], '[1, "x"]'), (["寺", None], '["寺", null]'), ({"a": 1}, '{"a": 1}'), (7, "7")],
+)
+def test_a_guide_with_tags_that_are_no_texts_opens(operator, stored, shown):
+    guide = save_guide("Gate")
+    SpotDetail.objects.update(topic_tags=stored)  # as plain SQL may
+
+    page = operator.get(reverse("admin:guides_guide_change", args=[guide.pk]))
+
+    assert f'value="{escape(shown)}"' in page.text
+    assert save(operator, guide).status_code in (200, 302)  # explained, or read as words
 
 
 def test_an_operator_mends_the_demo_s_failure_from_its_job_s_page(operator, pictures):

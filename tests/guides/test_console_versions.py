@@ -6,6 +6,7 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.db import OperationalError
 from django.urls import reverse
+from django.utils import timezone
 
 from guides.models import SpotDetail, SpotImage, SpotImageJob
 from jobs.models import Provider, Status
@@ -97,6 +98,18 @@ def test_a_new_picture_names_its_price_before_it_is_asked_for(operator, painted)
     Provider.objects.update(daily_budget=5)
     assert "5.00 USD is left of today's budget." in operator.get(new_picture(job)).text
     assert SpotImageJob.objects.get().status == Status.SUCCEEDED
+
+
+@pytest.mark.parametrize(("spent", "left"), [("4.97", "0.03"), ("5.12", "0.00")])
+def test_a_new_picture_that_the_budget_does_not_cover_waits(operator, painted, spent, left):
+    limits.find("painter")
+    Provider.objects.update(
+        price=Decimal("0.04"), daily_budget=5, spent=Decimal(spent), spent_on=timezone.localdate()
+    )
+
+    page = operator.get(new_picture(SpotImageJob.objects.get())).text
+
+    assert f"Only {left} USD is left of today's budget." in page
 
 
 def test_a_new_picture_is_asked_for_by_name(operator, painted):

@@ -39,6 +39,17 @@ def test_japanese_words_of_one_letter_are_found_too(operator, model, term):
     assert found(operator, model, term) == ["厳島神社"]
 
 
+@pytest.mark.parametrize("model", [*LISTS, "spotimage", "guide"])
+@pytest.mark.parametrize(
+    ("term", "renews"), [("", True), ("s", False), (" %", False), ("ne", True), ("厳", True)]
+)
+def test_a_search_without_an_index_is_not_repeated_every_5_seconds(operator, model, term, renews):
+    page = operator.get(reverse(f"admin:guides_{model}_changelist"), {"q": term}).text
+
+    assert ("data-refresh" in page) == renews
+    assert ("This list does not refresh itself" in page) == (not renews)
+
+
 @pytest.mark.parametrize("model", LISTS)
 @pytest.mark.parametrize(
     "term",
@@ -114,3 +125,9 @@ def test_the_search_uses_its_index(model, plan, columns, index, term):
     assert re.search(rf"Bitmap Index Scan on {index}\b", shown), shown
     [condition] = re.findall("Filter: (.*)", shown)
     assert "search_grams" not in condition  # not computed for the rows that the index finds
+
+
+def test_the_list_of_versions_says_how_far_its_search_looks(operator):
+    page = operator.get(reverse("admin:guides_spotimage_changelist")).text
+
+    assert "newest 1,000 spots" in page

@@ -14,7 +14,7 @@ from jobs.console import figures, needs
 from jobs.models import Call, Provider, Status, Worker, uuid7
 from jobs.paid import limits
 from tests.jobs.conftest import new_chore
-from tests.jobs.console import attempt, in_state
+from tests.jobs.console import attempt, in_state, log_in
 from tests.testapp.models import Chore
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -231,3 +231,23 @@ def test_the_failures_without_a_kind_have_a_list_of_their_own(admin_client, aliv
     for kind, name in (("Late", "a"), ("–", "b")):
         listed = admin_client.get(lines[kind]).context["cl"].result_list
         assert [job.name for job in listed] == [name]
+
+
+def test_a_person_who_may_not_see_the_trouble_is_not_told_that_all_is_well(client):
+    editor = log_in(client, "editors")
+    new_chore("due")  # and no worker is alive
+
+    page = editor.get(reverse("admin:index")).text
+
+    assert "Nothing that you can act on." in page
+    assert "All is well" not in page
+
+
+def test_workers_are_shown_only_to_users_who_may_see_them(client, alive):
+    editor = log_in(client, "editors")
+
+    page = editor.get(reverse("admin:index")).text
+
+    assert "All is well" in page
+    assert "No worker is alive" not in page
+    assert "workers-title" not in page

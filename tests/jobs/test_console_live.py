@@ -116,6 +116,33 @@ def test_tabs_count_every_status_and_show_where_one_is(operator):
     assert page.text.count('aria-current="page"') >= 1
 
 
+@pytest.mark.parametrize(
+    ("query", "kept"),
+    [
+        ({"q": "inari", "p": 2}, "q=inari"),
+        ({"created_at_from": "2026-01-01", "q": ""}, "created_at_from=2026-01-01"),
+        ({"provider": "dear", "worker": "me"}, "provider=dear"),
+    ],
+)
+def test_tabs_keep_a_search_and_do_not_number_what_it_hides(operator, query, kept):
+    in_state(Status.FAILED, "a", "b")
+
+    tabs = {tab.key: tab for tab in operator.get(LIST, query).context["tabs"]}
+
+    assert tabs["all"].link == f"{LIST}?{kept}"
+    assert tabs["failed"].link == f"{LIST}?{kept}&status__exact=failed"
+    assert {tab.number for tab in tabs.values()} == {None}
+
+
+def test_without_a_search_a_tab_has_its_number(operator):
+    in_state(Status.FAILED, "a", "b")
+
+    page = operator.get(LIST, {"status__exact": "queued", "q": " "})
+
+    tabs = {tab.key: tab for tab in page.context["tabs"]}
+    assert (tabs["all"].link, int(tabs["failed"].number)) == (LIST, 2)
+
+
 def test_a_list_is_titled_with_what_it_lists(operator):
     page = operator.get(LIST).text
 

@@ -198,6 +198,19 @@ def test_the_preview_compares_with_what_is_left_today(operator, monkeypatch, col
     assert told in page
 
 
+def test_an_action_that_nobody_counted_to_its_end_is_beyond_any_budget(operator, monkeypatch):
+    monkeypatch.setattr(Chore, "provider_name", classmethod(lambda cls: "dear"))
+    monkeypatch.setattr("jobs.console.counting.MANY", 3)
+    monkeypatch.setattr("jobs.console.actions.MANY", 3)
+    limits.find("dear")
+    Provider.objects.update(price=Decimal("0.04"), daily_budget=Decimal("0.15"))
+
+    page = choose(operator, "requeue", *in_state(Status.FAILED, *"abcde")).text
+
+    assert "It costs about <b>0.12 USD</b>" in page  # the first three
+    assert "Only 0.15 USD is left of today's budget." in page
+
+
 @pytest.mark.parametrize(
     ("name", "told"),
     [("painter", "It costs nothing."), ("gemini:flash", "The price of gemini:flash is not set")],

@@ -2,15 +2,17 @@
 
 import re
 from datetime import timedelta
+from io import StringIO
 
 import pytest
+from django.core.management import call_command
 from django.db.models.functions import Now
 from django.urls import reverse
 
 from jobs import queue
 from jobs.errors import Cancel, LeaseLost, OperatorsFault, PermanentError, Snooze
 from jobs.models import Attempt, Call, Outcome, State
-from tests.jobs.conftest import make_due
+from tests.jobs.conftest import expire_lease, make_due
 from tests.jobs.console import new_call, new_worker, page_of, press
 from tests.testapp.models import Chore
 
@@ -66,6 +68,17 @@ def test_a_job_of_a_dead_worker_does_not_run(admin_client, worker, chore):
 
     assert "Running since" not in page
     assert "by fast, which has stopped beating" in page
+
+
+def test_another_worker_takes_a_lost_job_over_only_if_there_is_one(admin_client, worker, chore):
+    expire_lease(worker.claim_one())
+
+    alone = page_of(admin_client, chore)
+    new_worker(beat=0)
+    helped = page_of(admin_client, chore)
+
+    assert "which has stopped beating. The job waits for another worker: none takes" in alone
+    assert "which has stopped beating: another worker takes the job over." in helped
 
 
 def test_failed_attempts_and_runs_are_two_numbers(admin_client, worker, chore):
@@ -180,3 +193,57 @@ def test_a_step_has_one_colour(admin_client, worker, chore, monkeypatch):
 
     assert '<i class="tc-shade-1"></i>generate 2 ms' in page
     assert '<i class="tc-shade-1"></i>generate 3 ms' in page
+
+
+# Its calls
+
+
+def test_a_call_without_an_answer_is_unknown_in_every_place(admin_client, worker, chore):
+    call = new_call(worker.claim_one())
+    assert "under way" in page_of(admin_client, chore)
+    Call.objects.update(deadline=Now() - timedelta(seconds=16))
+
+    pages = [
+        page_of(admin_client, chore),
+        admin_client.get(reverse("admin:jobs_call_change", args=[call.pk])).text,
+        rows_of_calls(admin_client),
+        printed("show", str(chore.id)),
+    ]
+
+    assert ["unknown" in page for page in pages] == [True] * 4
+    pages[1] = pages[1].partition("All columns")[0]
+    assert not [page for page in pages if "under way" in page or "intent" in page]
+
+
+def test_calls_are_filtered_by_the_state_that_is_shown(admin_client, worker, chore):
+    call = new_call(worker.claim_one())
+    Call.objects.update(deadline=Now() - timedelta(seconds=16))
+    stored = new_call(chore, state=State.STORED)
+    url = reverse("admin:jobs_call_changelist")
+
+    found = {
+        state: [
+            row.pk
+            for row in admin_client.get(url, {"state__exact": state}).context["cl"].result_list
+        ]
+        for state in (*State.values, "nonsense")
+    }
+
+    assert found == {
+        "intent": [],
+        "stored": [stored.pk],
+        "failed": [],
+        "unknown": [call.pk],
+        "nonsense": [],
+    }
+
+
+def rows_of_calls(client):
+    page = client.get(reverse("admin:jobs_call_changelist"), headers={"X-Renew": "1"})
+    return page.text.partition('data-live="rows"')[2]
+
+
+def printed(*arguments):
+    out = StringIO()
+    call_command("jobs", *arguments, stdout=out)
+    return out.getvalue()

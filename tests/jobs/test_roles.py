@@ -86,6 +86,10 @@ def test_editors_make_and_edit_guides_and_touch_no_job():
         ("post", "testapp_chore_changelist", ["operators"]),
         ("get", "guides_guide_add", ["editors"]),
         ("get", "auth_user_changelist", []),
+        ("get", "guides_spotimagejob_new_picture", ["operators"]),
+        ("post", "guides_spotdetail_ask", ["operators"]),
+        ("post", "guides_spotdetail_use", ["editors", "operators"]),
+        ("get", "new_guide", ["editors"]),
     ],
 )
 def test_a_refusal_says_which_group_can_help(rf, method, name, groups):

@@ -159,9 +159,10 @@ function isBusy(parts) {
 
 function keepFresh(page) {
   let tag = "";
+  let isAsking = false; // a slow server is not asked again before it has answered
   const every = Number(page.dataset.every);
   const heard = listenFor(document.getElementById("stale"));
-  const refresh = async () => {
+  const look = async () => {
     const parts = partsOf(page);
     if (document.hidden || isBusy(parts)) return;
     const answer = await fetch(page.dataset.refresh || location.href, {
@@ -183,14 +184,20 @@ function keepFresh(page) {
     });
     countRows();
   };
+  const refresh = () => {
+    if (isAsking) return;
+    isAsking = true;
+    look().finally(() => { isAsking = false; });
+  };
   // A job that has ended changes only if a person requeues it: look again when the reader returns.
   const isFinal = () => Boolean(document.querySelector("[data-live][data-final]"));
   setInterval(() => isFinal() || refresh(), every);
   document.addEventListener("visibilitychange", refresh);
   document.addEventListener("pointermove", ({ x, y }) => { pointer = { x, y }; });
   document.addEventListener("pointerleave", () => { pointer = null; });
-  document.addEventListener("pointerdown", () => { isPressed = true; });
-  for (const name of ["pointerup", "pointercancel", "dragend"]) {
+  document.addEventListener("pointerdown", ({ button }) => { isPressed = button === 0; });
+  // A menu or another window that opens meanwhile swallows the pointerup.
+  for (const name of ["pointerup", "pointercancel", "dragend", "contextmenu", "blur"]) {
     addEventListener(name, () => { isPressed = false; });
   }
 }
