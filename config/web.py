@@ -121,6 +121,8 @@ class Worker(ThreadWorker):
         self.poller.register(conn.sock, selectors.EVENT_READ, read)
 
     def read(self, conn: Connection, client: Socket) -> None:
+        if conn not in self.waiting:  # dropped for a new connection in this round of the loop
+            return
         try:
             data = client.recv(MOST_BODY)
         except (BlockingIOError, InterruptedError):

@@ -3,6 +3,7 @@
 import http.client
 import os
 import re
+import selectors
 import socket
 import subprocess
 import sys
@@ -12,7 +13,9 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from gunicorn.config import Config
 
+from config import web
 from tests.config.conftest import ROOT
 from tests.config.test_settings import PRODUCTION
 from tests.jobs.processes import environment
@@ -185,3 +188,36 @@ def test_the_server_stops_although_clients_are_connected(django_db_setup):
         site.stop()
 
     assert site.process.returncode == 0
+
+
+# The event loop, without a server around it
+
+
+@pytest.fixture
+def full():
+    """A worker with one connection more than it may keep, and its clients."""
+    with ExitStack() as stack:
+        listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        cfg = Config()
+        cfg.set("worker_connections", 3)
+        worker = web.Worker(0, 0, [listener], None, 0, cfg, None)
+        stack.callback(worker.tmp.close)
+        worker.poller = stack.enter_context(selectors.DefaultSelector())
+        worker.set_accept_enabled(True)
+        clients = []
+        for _ in range(3):
+            clients.append(stack.enter_context(socket.create_connection(listener.getsockname())))
+            if len(clients) < 3:
+                worker.wait_for_and_dispatch_events(timeout=30)
+        yield worker, clients
+        worker.murder_keepalived(force=True)
+
+
+def test_a_client_that_is_dropped_while_it_sends_does_no_harm(full):
+    worker, clients = full
+    for client in clients[:2]:
+        client.sendall(b"GET")  # seen in one look at all sockets, with the third connection
+
+    worker.wait_for_and_dispatch_events(timeout=30)
+
+    assert worker.nr_conns == len(worker.waiting) == 2
