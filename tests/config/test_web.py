@@ -11,6 +11,7 @@ import tempfile
 import time
 from contextlib import ExitStack
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from gunicorn.config import Config
@@ -19,6 +20,8 @@ from config import web
 from tests.config.conftest import ROOT
 from tests.config.test_settings import PRODUCTION
 from tests.jobs.processes import environment
+
+pytestmark = pytest.mark.django_db  # or this file alone would have no database
 
 # As the command `gunicorn` does, but with a short patience.
 START = """
@@ -221,3 +224,17 @@ def test_a_client_that_is_dropped_while_it_sends_does_no_harm(full):
     worker.wait_for_and_dispatch_events(timeout=30)
 
     assert worker.nr_conns == len(worker.waiting) == 2
+
+
+def test_the_head_is_read_once_however_many_packets_the_body_has(monkeypatch):
+    monkeypatch.setattr(web, "LENGTH", Mock(wraps=web.LENGTH))
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        conn = web.Connection(Config(), ours, None, None)
+        seen = []
+        for packet in (request("/", "Content-Length: 3") + "\r\n", "a", "=", "b"):
+            conn.arrived += packet.encode()
+            seen.append(conn.has_arrived())
+
+    assert seen == [False, False, False, True]
+    assert web.LENGTH.search.call_count == 1
