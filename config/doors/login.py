@@ -94,9 +94,9 @@ def limits_of(request: HttpRequest, name: str) -> list[Limit]:
     if browser := known_browser(request, name):
         return [Limit(OWN, f"{name} {browser}")]
     address = group_of(address_of(request))
-    limits = [Limit(OWN, f"{name} {address}"), Limit(NAME, name)]
-    # Without an address all clients would be counted as one.
-    return [*limits, Limit(ADDRESS, address)] if address else limits
+    if not address:  # all clients would be counted as one, for the long waits too
+        return [Limit(NAME, name)]
+    return [Limit(OWN, f"{name} {address}"), Limit(NAME, name), Limit(ADDRESS, address)]
 
 
 def folded(name: str) -> str:

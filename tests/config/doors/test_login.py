@@ -152,6 +152,11 @@ def test_an_address_that_tries_many_names_has_to_wait(knock):
     assert knock(name="another", address="192.0.2.2").status_code == 200
 
 
+def test_without_an_address_strangers_lock_no_name(knock):
+    assert statuses(knock(address="") for _ in range(7)) == [200] * 7
+    assert knock(RIGHT, address="").status_code == 302
+
+
 def test_an_office_that_logs_in_every_morning_does_not_wait(knock):
     assert set(statuses(knock(RIGHT) for _ in range(22))) == {302}
 
