@@ -220,6 +220,25 @@ def test_a_long_line_is_not_joined(monkeypatch):
     assert inside.is_set()
 
 
+def test_a_known_browser_has_a_line_of_its_own(knock, monkeypatch):
+    browser = Client()
+    knock(RIGHT, browser=browser)
+    browser.post("/admin/logout/")
+    monkeypatch.setattr(hashing, "_line", threading.BoundedSemaphore(1))
+    with hashing._line:  # a stranger's password is about to be checked
+
+        assert knock(RIGHT).status_code == 503
+        assert knock(RIGHT, browser=browser).status_code == 302
+
+
+def test_a_try_that_will_be_refused_takes_no_place_in_the_line(knock, monkeypatch):
+    for _ in range(6):
+        knock()
+    monkeypatch.setattr(hashing, "SECONDS", 0.01)
+    with hashing.turn():
+        assert knock().status_code == 429
+
+
 # What is noted
 
 
