@@ -226,7 +226,6 @@ def test_a_known_browser_has_a_line_of_its_own(knock, monkeypatch):
     browser.post("/admin/logout/")
     monkeypatch.setattr(hashing, "_line", threading.BoundedSemaphore(1))
     with hashing._line:  # a stranger's password is about to be checked
-
         assert knock(RIGHT).status_code == 503
         assert knock(RIGHT, browser=browser).status_code == 302
 
