@@ -103,12 +103,12 @@ class Worker(ThreadWorker):
 
     def accept(self, listener: Socket) -> None:
         if self.nr_conns >= self.worker_connections - 1:
-            self.drop_oldest()
+            self.make_room()
         try:
             client, address = listener.accept()
         except OSError as error:
             if error.errno in (errno.EMFILE, errno.ENFILE):
-                self.drop_oldest()
+                self.make_room()
             elif error.errno not in (errno.EAGAIN, errno.EWOULDBLOCK, errno.ECONNABORTED):
                 raise
             return
@@ -183,8 +183,8 @@ class Worker(ThreadWorker):
         self.nr_conns -= 1
         conn.close()
 
-    def drop_oldest(self) -> None:
-        """Make room: whoever has kept us waiting the longest goes, so new visitors get in."""
+    def make_room(self) -> None:
+        """Drop the connection whose time ends next, so that new visitors get in."""
         if self.waiting:
             self.drop(min(self.waiting, key=lambda conn: conn.deadline))
 

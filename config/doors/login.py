@@ -52,7 +52,7 @@ class LoginForm(AuthenticationForm):  # type: ignore[misc]
                 self.refuse_for(limiter.count(*limits))
                 cleaned = self.check()
         except hashing.Busy:
-            text = _("Many people are logging in at this moment. Try again in a few seconds.")
+            text = _("The login is busy. Try again in a few seconds.")
             self.refuse(503, BUSY_SECONDS, text)
         limiter.forgive(*limits)
         return cleaned

@@ -15,13 +15,15 @@ from jobs.console import audit
 
 log = logging.getLogger(__name__)
 
+UNKNOWN = "an unknown address"
+
 
 @receiver(user_logged_in)
 def note_login(request: HttpRequest, user: User, **_: Any) -> None:
     sessions.note_use(request)
     if "REMOTE_ADDR" not in request.META:  # a script, not a person
         return
-    address = address_of(request)
+    address = address_of(request) or UNKNOWN
     log.info("%s logged in from %s", ascii(user.get_username()), address)
     audit.note(user, [user], f"Logged in from {address}.")
 
@@ -30,7 +32,7 @@ def note_login(request: HttpRequest, user: User, **_: Any) -> None:
 def note_failure(credentials: dict[str, Any], request: HttpRequest | None, **_: Any) -> None:
     """Name only users that exist: people type passwords into the field for names."""
     name = str(credentials.get("username", ""))
-    address = address_of(request) if request else ""
+    address = (address_of(request) if request else "") or UNKNOWN
     user = User.objects.filter(username=name).first() if "\x00" not in name else None
     log.warning("Login failed for %s from %s", ascii(name) if user else "no known user", address)
     if user and request:

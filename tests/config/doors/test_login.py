@@ -197,7 +197,7 @@ def test_only_a_few_passwords_are_checked_at_once(knock, monkeypatch):
 
         assert refused.status_code == 503
         assert int(refused.headers["Retry-After"]) > 0
-        assert "Many people are logging in" in refused.content.decode()
+        assert "The login is busy." in refused.content.decode()
     assert knock(RIGHT).status_code == 302
 
 
@@ -250,6 +250,16 @@ def test_logins_are_in_the_log_and_in_the_audit(knock, anna, caplog):
     entry = LogEntry.objects.get()
     assert (entry.user, entry.object_id) == (anna, str(anna.pk))
     assert entry.change_message == "Logged in from 192.0.2.1."
+
+
+def test_a_login_without_an_address_is_noted_in_a_whole_sentence(knock):
+    knock(address="")
+    knock(RIGHT, address="")
+
+    assert list(LogEntry.objects.order_by("pk").values_list("change_message", flat=True)) == [
+        "Login failed from an unknown address: 1 in a row.",
+        "Logged in from an unknown address.",
+    ]
 
 
 def test_failures_are_in_the_log_and_in_the_audit_with_their_number(knock, anna, caplog):
