@@ -1,12 +1,14 @@
 """Notes logins and failed ones in the log and in the audit, whichever way people log in."""
 
 import logging
+import re
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.contrib.auth.signals import user_logged_in, user_login_failed
 from django.dispatch import receiver
 from django.http import HttpRequest
+from django.utils.translation import gettext, gettext_noop
 
 from config.doors import limiter, sessions
 from config.doors.addresses import address_of
@@ -15,7 +17,9 @@ from jobs.console import audit
 
 log = logging.getLogger(__name__)
 
-UNKNOWN = "an unknown address"
+UNKNOWN = gettext_noop("an unknown address")
+LOGGED_IN = gettext_noop("Logged in from %(address)s.")
+FAILED = gettext_noop("Login failed from %(address)s: %(tries)s in a row.")
 
 
 @receiver(user_logged_in)
@@ -25,7 +29,7 @@ def note_login(request: HttpRequest, user: User, **_: Any) -> None:
         return
     address = address_of(request) or UNKNOWN
     log.info("%s logged in from %s", ascii(user.get_username()), address)
-    audit.note(user, [user], f"Logged in from {address}.")
+    audit.note(user, [user], LOGGED_IN % {"address": address})
 
 
 @receiver(user_login_failed)
@@ -38,4 +42,15 @@ def note_failure(credentials: dict[str, Any], request: HttpRequest | None, **_: 
     if user and request:
         tries = limiter.tries_of(limits_of(request, name)[0])
         if not tries & (tries - 1):  # 1, 2, 4, 8: a long attack must not fill the audit
-            audit.note(user, [user], f"Login failed from {address}: {max(tries, 1)} in a row.")
+            audit.note(user, [user], FAILED % {"address": address, "tries": max(tries, 1)})
+
+
+def translated(message: str) -> str:
+    """A message of the audit, which keeps English, in the language of its reader."""
+    for text in (LOGGED_IN, FAILED):
+        pattern = re.sub(r"%\\\((\w+)\\\)s", r"(?P<\1>.+)", re.escape(text))
+        if found := re.fullmatch(pattern, message):
+            return gettext(text) % {
+                name: gettext(value) for name, value in found.groupdict().items()
+            }
+    return message

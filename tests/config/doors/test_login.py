@@ -262,6 +262,17 @@ def test_a_login_without_an_address_is_noted_in_a_whole_sentence(knock):
     ]
 
 
+def test_the_history_of_a_user_is_told_in_the_language_of_its_reader(knock, anna):
+    browser = Client(headers={"Accept-Language": "ja"})
+    knock(address="")
+    knock(RIGHT, browser=browser)
+
+    page = browser.get(f"/admin/auth/user/{anna.pk}/history/").content.decode()
+
+    assert "ログインしました（接続元: 192.0.2.1）。" in page
+    assert "ログインに失敗しました（接続元: 不明なアドレス、連続 1 回）。" in page
+
+
 def test_failures_are_in_the_log_and_in_the_audit_with_their_number(knock, anna, caplog):
     for _ in range(5):
         knock()
