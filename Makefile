@@ -75,8 +75,8 @@ messages: $(READY) .env ## Collect the texts to translate and compile the catalo
 
 .PHONY: stop
 stop: ## Stop everything that runs from this folder, the embedded databases last
-	@[ ! -e $(READY) ] || { $(BIN)/python -m config.processes && \
-		$(BIN)/python -m config.embedded stop .postgres .postgres-test; }
+	@[ ! -e $(READY) ] || { $(BIN)/python -m config.processes; code=$$?; \
+		$(BIN)/python -m config.embedded stop .postgres .postgres-test && exit $$code; }
 
 .PHONY: requirements
 requirements: $(TOOLS) ## Pin the newest versions the .in files allow

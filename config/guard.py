@@ -14,27 +14,29 @@ from config import processes
 from config.embedded.server import Server, ServerError
 
 
-def main(databases: list[str]) -> None:
+def main(databases: list[str]) -> int:
     with Path("manage.py").open() as file:
         fcntl.flock(file, fcntl.LOCK_EX)  # the next dev waits until everything has ended
         told = sys.stdin.read().split()
-        if "done" not in told:
-            end({int(group) for group in told}, databases)
+        return 0 if "done" in told else end({int(group) for group in told}, databases)
 
 
-def end(groups: set[int], databases: list[str]) -> None:
+def end(groups: set[int], databases: list[str]) -> int:
     def left() -> list[processes.Process]:
         return [each for each in processes.ours(Path.cwd()) if each.group in groups]
 
     processes.end(left)
+    faults = [f"{each.name} (process {each.pid}): still running" for each in left()]
     try:
         for folder in databases:
             Server(Path(folder)).stop()
     except ServerError as error:
-        print(error, flush=True)
+        faults.append(str(error))
     too = ", the database too" if databases else ""
-    print(f"Tabie was killed. Its processes are stopped{too}.", flush=True)
+    stopped = f"Tabie was killed. Its processes are stopped{too}."
+    print("\n".join(["Tabie was killed.", *faults]) if faults else stopped, flush=True)
+    return 1 if faults else 0
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))

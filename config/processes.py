@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -15,16 +16,19 @@ from pathlib import Path
 
 # Python itself runs it: an editor with manage.py open is none of ours.
 COMMAND = re.compile(r"[Pp]ython[\d.]*(?: -\S+)* (?:\S*/)?manage\.py (dev|runserver|runworker)\b")
-ROW = re.compile(r"(\d+) +(\d+) +(\S+) +(.*)")
+ROW = re.compile(r"(\d+) +(\d+) +(\d+) +(\S+) +(.*)")
+# After the pid and the name in brackets, which may itself have brackets: state, parent, group.
+STAT = re.compile(r".*\) (\S) (\d+) (\d+) ", re.DOTALL)
 # What is sent, and for how many seconds its effect is awaited. A worker finishes its jobs after the
-# first SIGTERM and releases them after the second.
-STEPS = ((signal.SIGTERM, 5), (signal.SIGTERM, 10), (signal.SIGKILL, 10))
+# first SIGTERM, and a paid call takes up to 25 s; it releases its jobs after the second.
+STEPS = ((signal.SIGTERM, 40), (signal.SIGTERM, 10), (signal.SIGKILL, 10))
 
 
 @dataclass(frozen=True)
 class Process:
     pid: int
     group: int
+    parent: int
     command: str
 
     @property
@@ -35,16 +39,30 @@ class Process:
 
 def living() -> list[Process]:
     """The living processes of this user."""
-    user = str(os.geteuid())
-    listed = subprocess.run(
-        ["ps", "-ww", "-U", user, "-o", "pid=,pgid=,stat=,command="],
-        check=False,
-        capture_output=True,
-        text=True,
-        errors="replace",
-    )
-    rows = [ROW.match(line.strip()) for line in listed.stdout.splitlines()]
-    return [Process(int(row[1]), int(row[2]), row[4]) for row in rows if row and row[3][0] != "Z"]
+    return listed_by_kernel() if Path("/proc/self/stat").exists() else listed_by_ps()
+
+
+def listed_by_kernel() -> list[Process]:
+    """On Linux, where a container may lack `ps`."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has just ended
+            facts = STAT.match((folder / "stat").read_text(errors="replace"))
+            if facts and facts[1] != "Z" and folder.stat().st_uid == os.geteuid():
+                words = (folder / "cmdline").read_bytes().decode(errors="replace").split("\0")
+                command = " ".join(words).strip()
+                found.append(Process(int(folder.name), int(facts[3]), int(facts[2]), command))
+    return found
+
+
+def listed_by_ps() -> list[Process]:
+    listed = ask("ps", "-ww", "-U", str(os.geteuid()), "-o", "pid=,pgid=,ppid=,stat=,command=")
+    rows = [ROW.match(line.strip()) for line in listed.splitlines()]
+    return [
+        Process(int(row[1]), int(row[2]), int(row[3]), row[5])
+        for row in rows
+        if row and row[4][0] != "Z"
+    ]
 
 
 def ours(folder: Path) -> list[Process]:
@@ -90,7 +108,9 @@ def listening(port: int) -> list[str]:
 
 def ask(*command: str) -> str:
     with suppress(OSError):
-        return subprocess.run(command, check=False, capture_output=True, text=True).stdout
+        return subprocess.run(
+            command, check=False, capture_output=True, text=True, errors="replace"
+        ).stdout
     return ""
 
 
@@ -101,8 +121,8 @@ def end(find: Callable[[], Iterable[Process]]) -> list[Process]:
         give_up = time.monotonic() + seconds
         told = set[int]()
         while (found := list(find())) and time.monotonic() < give_up:
-            for each in found:
-                ended[each.pid] = each
+            ended |= {each.pid: each for each in found}
+            for each in without_children_of_dev(found):
                 if each.pid not in told:
                     told.add(each.pid)
                     with suppress(ProcessLookupError):
@@ -113,6 +133,23 @@ def end(find: Callable[[], Iterable[Process]]) -> list[Process]:
     return list(ended.values())
 
 
+def without_children_of_dev(found: list[Process]) -> list[Process]:
+    """Leave out what `dev` passes its signals on to: for a worker two mean "release now"."""
+    dev = {each.pid for each in found if each.name == "dev"}
+    groups = {each.group for each in found if each.parent in dev}
+    return [each for each in found if each.group not in groups]
+
+
+def main(find: Callable[[], Iterable[Process]]) -> int:
+    if find():
+        print("Stopping. Jobs that run may finish first.", flush=True)
+    found = end(find)
+    left = [each.pid for each in find()]
+    for each in found:
+        outcome = "still running" if each.pid in left else "stopped"
+        print(f"{each.name} (process {each.pid}): {outcome}")
+    return 1 if left else 0
+
+
 if __name__ == "__main__":
-    for process in end(lambda: ours(Path.cwd())):
-        print(f"{process.name} (process {process.pid}): stopped")
+    sys.exit(main(lambda: ours(Path.cwd())))

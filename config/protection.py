@@ -1,6 +1,8 @@
 """Settings that would leave a server unprotected are refused with a sentence."""
 
 import re
+from collections.abc import Iterable
+from ipaddress import ip_network
 
 from django.core.exceptions import ImproperlyConfigured
 from django.views.debug import SafeExceptionReporterFilter
@@ -12,15 +14,22 @@ PLACEHOLDER = re.compile(rf"change.?me|{INSECURE}", re.IGNORECASE)
 MAKE_KEY = "python3 -c 'import secrets; print(secrets.token_urlsafe(48))'"
 
 
-def refuse_without(secret_key: str, hosts: list[str], database_url: str) -> None:
+def refuse_without(
+    secret_key: str, hosts: list[str], database_url: str, old_keys: Iterable[str] = ()
+) -> None:
     """Name all missing and all unsafe settings at once, so that one restart is enough."""
     missing = []
     if PLACEHOLDER.search(secret_key):
         missing.append(f"SECRET_KEY: a long, random, secret text. One is printed by {MAKE_KEY}")
-    elif len(secret_key) < SHORTEST_KEY or len(set(secret_key)) < FEWEST_LETTERS:
+    elif can_be_guessed(secret_key):
         missing.append(
             f"SECRET_KEY: this one can be guessed. It needs at least {SHORTEST_KEY} random "
             f"characters. One is printed by {MAKE_KEY}"
+        )
+    if any(can_be_guessed(key) for key in old_keys):
+        missing.append(
+            "SECRET_KEY_FALLBACKS: one of these can be guessed, so anybody could sign with it. "
+            "Remove it; people log in again"
         )
     if not hosts:
         missing.append("ALLOWED_HOSTS: the host names of this site, separated by commas")
@@ -37,6 +46,27 @@ def refuse_without(secret_key: str, hosts: list[str], database_url: str) -> None
             f"With DEBUG off these must be set, in the environment or in .env:\n{lines}\n"
             "For development set DEBUG=true instead."
         )
+
+
+def can_be_guessed(key: str) -> bool:
+    is_simple = len(key) < SHORTEST_KEY or len(set(key)) < FEWEST_LETTERS
+    return is_simple or bool(PLACEHOLDER.search(key))
+
+
+def networks(text: str) -> list[str]:
+    """Addresses or networks, separated by commas; a mistyped one stops the start, not a page."""
+    named = [each.strip() for each in text.split(",") if each.strip()]
+    try:
+        for each in named:
+            ip_network(each)
+    except ValueError as error:
+        raise ImproperlyConfigured(f"TRUSTED_PROXIES: {error}.") from None
+    return named
+
+
+def check_limit(name: str, value: float, most: int) -> None:
+    if not 0 <= value <= most:
+        raise ImproperlyConfigured(f"{name}={value:g}: it must be from 0 (no limit) to {most}.")
 
 
 def contact(text: str) -> str:

@@ -3,7 +3,6 @@
 import os
 import sys
 from decimal import Decimal
-from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +25,15 @@ if (BASE_DIR / ".env").exists():
 DEBUG = env.bool("DEBUG", False)
 # Not through env(): it reads a leading "$" as the name of another variable.
 SECRET_KEY = os.environ.get("SECRET_KEY") or DEVELOPMENT_KEY
+# Old keys: what they signed stays valid while the key is being changed.
+_old_keys = os.environ.get("SECRET_KEY_FALLBACKS", "").split(",")
+SECRET_KEY_FALLBACKS = [key.strip() for key in _old_keys if key.strip()]
 ALLOWED_HOSTS = env.str("ALLOWED_HOSTS", "").replace(",", " ").split()
 DATABASE_URL = env.str("DATABASE_URL", "")
 
 
 if not DEBUG:
-    protection.refuse_without(SECRET_KEY, ALLOWED_HOSTS, DATABASE_URL)
+    protection.refuse_without(SECRET_KEY, ALLOWED_HOSTS, DATABASE_URL, SECRET_KEY_FALLBACKS)
 # Django's list has no ports. A name with its port says where else the site is reached.
 HOSTS_WITH_PORT = [host for host in ALLOWED_HOSTS if split_domain_port(host)[1]]
 ALLOWED_HOSTS = [split_domain_port(host)[0] or host for host in ALLOWED_HOSTS]
@@ -69,6 +71,7 @@ DATABASES = {"default": tune(choose_database())}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # The longest that a statement of a web request may take, in seconds. 0: no limit.
 WEB_STATEMENT_TIMEOUT = env.float("WEB_STATEMENT_TIMEOUT", 10)
+protection.check_limit("WEB_STATEMENT_TIMEOUT", WEB_STATEMENT_TIMEOUT, most=24 * 60 * 60)
 
 
 # Applications
@@ -144,8 +147,6 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000  # a guide of 500 spots is one form
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10_000_000  # a million letters, nine bytes each in a form
 DATA_UPLOAD_MAX_NUMBER_FILES = 0  # no page takes files
 
-# Old keys: what they signed stays valid while the key is being changed.
-SECRET_KEY_FALLBACKS = [key for key in os.environ.get("SECRET_KEY_FALLBACKS", "").split(",") if key]
 SESSION_COOKIE_AGE = int(env.float("SESSION_HOURS", 24) * 60 * 60)  # without use
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEBUG
 SECURE_SSL_REDIRECT = env.bool("SECURE_SSL_REDIRECT", not DEBUG)
@@ -160,11 +161,10 @@ if TRUST_PROXY:
 SECURITY_CONTACT = protection.contact(env.str("SECURITY_CONTACT", ""))
 DEFAULT_EXCEPTION_REPORTER_FILTER = "config.protection.ReportFilter"
 # Proxies before that one, whose entries in X-Forwarded-For are skipped: addresses or networks.
-TRUSTED_PROXIES = env.list("TRUSTED_PROXIES", default=[])
-for _proxy in TRUSTED_PROXIES:
-    ip_network(_proxy)  # a mistyped one stops the start, not every page
+TRUSTED_PROXIES = protection.networks(env.str("TRUSTED_PROXIES", ""))
 # How many pages one address may ask for. 0: no limit.
 VISITOR_REQUESTS_PER_MINUTE = env.int("VISITOR_REQUESTS_PER_MINUTE", 1200)
+protection.check_limit("VISITOR_REQUESTS_PER_MINUTE", VISITOR_REQUESTS_PER_MINUTE, most=1_000_000)
 
 
 # Allows other systems to hand over guides at /api/guides/, as the tokens in the admin do.

@@ -47,6 +47,7 @@ class Connection(TConn):
         super().__init__(*args)
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
         self.arrived = bytearray()
+        self.length = 0  # of the request, once its head is here
         self.data_ready = True  # gunicorn need not wait for the first byte
         self.is_whole = True
         self.is_leaving = False
@@ -56,24 +57,26 @@ class Connection(TConn):
         super().init()
         self.parser.unreader.unread(bytes(self.arrived))
         self.arrived.clear()
+        self.length = 0
 
     def has_arrived(self) -> bool:
         """Whether a thread can begin: the request is whole, or too large to wait for here."""
-        end = self.arrived.find(END)
-        if end < 0:
-            return False
-        head = bytes(self.arrived[: end + 2])
-        length = LENGTH.search(head)
-        body = int(length[1][:20]) if length else 0
+        if not self.length and (end := self.arrived.find(END)) >= 0:
+            self.read_head(bytes(self.arrived[: end + 2]))
+        return 0 < self.length <= len(self.arrived)
+
+    def read_head(self, head: bytes) -> None:
+        """Learn how much to wait for. Once per request: a body may come in thousands of packets."""
+        found = LENGTH.search(head)
+        body = int(found[1][:20]) if found else 0
         self.is_whole = body <= MOST_BODY and not CHUNKED.search(head)
-        has_body = len(self.arrived) >= end + len(END) + body
-        if EXPECTS.search(head):
-            # Ask for the body here, as a thread would only wait for it. A body that is too large
-            # is not asked for: its sender sees the refusal first.
-            self.arrived[: end + 2] = EXPECTS.sub(b"", head)
-            if self.is_whole and not has_body:
-                self.send(CONTINUE)
-        return has_body or not self.is_whole
+        # Ask for the body here, as a thread would only wait for it. A body that is too large is
+        # not asked for: its sender sees the refusal first.
+        rest = EXPECTS.sub(b"", head)
+        self.arrived[: len(head)] = rest
+        self.length = len(rest) + len(END) - 2 + (body if self.is_whole else 0)
+        if rest != head and self.is_whole and len(self.arrived) < self.length:
+            self.send(CONTINUE)
 
     def send(self, text: bytes) -> None:
         """Send a few bytes, if the client takes them at once."""
@@ -100,12 +103,12 @@ class Worker(ThreadWorker):
 
     def accept(self, listener: Socket) -> None:
         if self.nr_conns >= self.worker_connections - 1:
-            self.drop_oldest()
+            self.make_room()
         try:
             client, address = listener.accept()
         except OSError as error:
             if error.errno in (errno.EMFILE, errno.ENFILE):
-                self.drop_oldest()
+                self.make_room()
             elif error.errno not in (errno.EAGAIN, errno.EWOULDBLOCK, errno.ECONNABORTED):
                 raise
             return
@@ -121,6 +124,8 @@ class Worker(ThreadWorker):
         self.poller.register(conn.sock, selectors.EVENT_READ, read)
 
     def read(self, conn: Connection, client: Socket) -> None:
+        if conn not in self.waiting:  # dropped for a new connection in this round of the loop
+            return
         try:
             data = client.recv(MOST_BODY)
         except (BlockingIOError, InterruptedError):
@@ -140,7 +145,7 @@ class Worker(ThreadWorker):
             self.stop_waiting(conn)
             self.working.add(conn)
             self.enqueue_req(conn)
-        elif len(conn.arrived) > MOST_HEAD and END not in conn.arrived:
+        elif len(conn.arrived) > MOST_HEAD and not conn.length:
             self.drop(conn, TOO_LONG)
 
     def finish_request(self, conn: Connection, done: "Future[bool]") -> None:
@@ -178,8 +183,8 @@ class Worker(ThreadWorker):
         self.nr_conns -= 1
         conn.close()
 
-    def drop_oldest(self) -> None:
-        """Make room: whoever has kept us waiting the longest goes, so new visitors get in."""
+    def make_room(self) -> None:
+        """Drop the connection whose time ends next, so that new visitors get in."""
         if self.waiting:
             self.drop(min(self.waiting, key=lambda conn: conn.deadline))
 

@@ -12,6 +12,7 @@ class Request(WSGIRequest):
     """A request that survives every charset; `config.charsets` refuses it later, with a page."""
 
     def _set_content_type_params(self, meta: dict[str, Any]) -> None:
+        self.content_type, self.content_params = "", {}  # of a header that can't be read
         with suppress(LookupError, ValueError):  # some codecs of Python decode no text
             super()._set_content_type_params(meta)  # type: ignore[misc]
 

@@ -111,9 +111,8 @@ def hand_over(request: HttpRequest) -> HttpResponseBase:
     try:
         result = services.put_guide(guide, spots, partial(tokens.spend, token))
     except tokens.TooManyPictures as too_many:
-        text = _("This token may ask for %(most)d pictures a day. Nothing of this guide was saved.")
-        text %= {"most": too_many.most}
-        return replies.later(too_many.seconds, "too_many_pictures", text)
+        is_revoked = tokens.find(request) is None  # during this request
+        return refuse_token(request) if is_revoked else refuse_pictures(too_many)
     url = request.build_absolute_uri(guide.get_absolute_url())
     is_new = result.change == "created"
     return replies.JsonReply(
@@ -127,6 +126,18 @@ def hand_over(request: HttpRequest) -> HttpResponseBase:
         status=201 if is_new else 200,
         headers={"Location": url} if is_new else None,
     )
+
+
+def refuse_pictures(too_many: tokens.TooManyPictures) -> HttpResponseBase:
+    if too_many.asked > too_many.most:  # on any day
+        text = _(
+            "This guide needs %(asked)d new pictures, and this token may ask for %(most)d a day. "
+            "Hand over fewer new spots at a time."
+        )
+        text %= {"asked": too_many.asked, "most": too_many.most}
+        return replies.refusal(403, "too_many_pictures", text)
+    text = _("This token may ask for %(most)d pictures a day. Nothing of this guide was saved.")
+    return replies.later(too_many.seconds, "too_many_pictures", text % {"most": too_many.most})
 
 
 def refuse_token(request: HttpRequest) -> HttpResponseBase:

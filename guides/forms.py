@@ -13,9 +13,9 @@ from guides.models import Guide, SpotDetail
 LINES = re.compile(r"\r\n|\r|\n")
 BARS = re.compile(r"[|｜]")
 COMMAS = re.compile(r"[,，、]")
-HASH = re.compile(r"[#＃]")
-# At the end of a line; a tag begins with a letter, because "Platform #9" is a name.
-HASHTAGS = re.compile(r"(?:\s+[#＃][^\W\d_][^\s#＃]*)+$")
+SPACES = re.compile(r"(\s+)")
+# A whole word that begins with a letter, because "Platform #9" is a name.
+HASHTAG = re.compile(r"[#＃][^\W\d_][^\s#＃]*")
 # A list marker needs a space after it, because "9.11 Memorial" and "-196 Bar" are names.
 # Japanese markers need none: no name begins with them. making.js has the same rule.
 DIGIT, SPACE = "[0-9０-９]", r"[ \u00a0\u3000]"
@@ -118,10 +118,12 @@ def read_line(line: str) -> Typed:
         name, description, *more = line.split("\t")
         tags = COMMAS.split(",".join(more))
     else:
-        plain = BULLET.sub("", line.strip())
-        words = HASHTAGS.sub("", plain)
-        name, *rest = BARS.split(words, maxsplit=1)
+        pieces = SPACES.split(BULLET.sub("", line.strip()))  # words, and the spaces between them
+        end = len(pieces)
+        while end > 1 and HASHTAG.fullmatch(pieces[end - 1]):
+            end -= 2
+        name, *rest = BARS.split("".join(pieces[:end]), maxsplit=1)
         description = "".join(rest)
-        tags = HASH.split(plain[len(words) :])
+        tags = [word[1:] for word in pieces[end + 1 :: 2]]
     tags = [tag.strip() for tag in tags if tag.strip()]
     return Typed(name.strip(), " ".join(description.split()), tags)

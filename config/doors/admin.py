@@ -126,7 +126,8 @@ class ApiTokenAdmin(DescribedAdmin):
             token = self.usable_or_refuse(request, object_id)
             tokens.revoke(token)
             audit.note(request.user, [token], gettext_noop("Revoked."))
-        self.message_user(request, gettext("%s opens nothing any more.") % token, messages.SUCCESS)
+        said = gettext("The token %s no longer works.") % token
+        self.message_user(request, said, messages.SUCCESS)
         return HttpResponseRedirect(reverse("admin:config_apitoken_change", args=[token.pk]))
 
     def usable_or_refuse(self, request: HttpRequest, object_id: str) -> ApiToken:

@@ -9,6 +9,7 @@ AT_ONCE = 1  # per process; other cores and threads stay free for pages
 IN_LINE = 2  # with the one being checked; more would keep the threads of visitors' pages
 
 _line = BoundedSemaphore(IN_LINE)
+_line_of_known = BoundedSemaphore(IN_LINE)
 _turn = BoundedSemaphore(AT_ONCE)
 
 
@@ -17,9 +18,13 @@ class Busy(Exception):
 
 
 @contextmanager
-def turn() -> Iterator[None]:
-    """Wait briefly for a turn to check a password; raises Busy."""
-    if not _line.acquire(blocking=False):
+def turn(is_known: bool = False) -> Iterator[None]:
+    """Wait briefly for a turn to check a password; raises Busy.
+
+    Browsers that have logged in before have a line of their own, which strangers can't fill.
+    """
+    line = _line_of_known if is_known else _line
+    if not line.acquire(blocking=False):
         raise Busy
     try:
         if not _turn.acquire(timeout=SECONDS):
@@ -29,4 +34,4 @@ def turn() -> Iterator[None]:
         finally:
             _turn.release()
     finally:
-        _line.release()
+        line.release()

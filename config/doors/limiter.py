@@ -58,6 +58,7 @@ def wait_for(*limits: Limit) -> timedelta:
 
 def count(*limits: Limit) -> timedelta:
     """Count a try by each of the rules, unless one of them makes it wait; returns that wait."""
+    forget_some()
     with transaction.atomic():
         rows = locked([each.key for each in limits])
         now = clock.now()  # after the lock, which may have taken a while
@@ -91,6 +92,7 @@ def spend(client: str, requests: int, per_minute: int) -> timedelta:
     `until` is when all of its requests would be repaid at `per_minute` (GCRA). A visitor may
     run a minute ahead of that.
     """
+    forget_some()
     key = key_of("visitors", client)
     with transaction.atomic():
         row = locked([key])[key]
@@ -104,15 +106,21 @@ def spend(client: str, requests: int, per_minute: int) -> timedelta:
 
 def locked(keys: list[str]) -> dict[str, Throttle]:
     """The rows of these keys, made where they are missing, locked in order."""
-    forget_some()
-    missing = [Throttle(key=key) for key in sorted(keys)]
-    Throttle.objects.bulk_create(missing, ignore_conflicts=True)
-    rows = Throttle.objects.filter(key__in=keys).order_by("key")
-    return {row.key: row for row in rows.select_for_update()}
+    rows: dict[str, Throttle] = {}
+    while len(rows) < len(keys):  # another process may forget a row between the two statements
+        missing = [Throttle(key=key) for key in sorted(keys)]
+        Throttle.objects.bulk_create(missing, ignore_conflicts=True)
+        found = Throttle.objects.filter(key__in=keys).order_by("key")
+        rows = {row.key: row for row in found.select_for_update()}
+    return rows
 
 
+@transaction.atomic
 def forget_some() -> None:
-    """Delete a few rows whose wait ended long ago."""
+    """Delete a few rows whose wait ended long ago.
+
+    In a transaction of its own: one that also counts would keep others from the old rows.
+    """
     old = Throttle.objects.filter(until__lt=Now() - FORGET).order_by("until")
     keys = old.select_for_update(skip_locked=True).values_list("key", flat=True)
     if some := list(keys[:MOST_FORGOTTEN]):

@@ -46,12 +46,13 @@ class LoginForm(AuthenticationForm):  # type: ignore[misc]
         if name is None or not self.cleaned_data.get("password"):
             return self.check()
         limits = limits_of(self.request, name)
+        self.refuse_for(limiter.wait_for(*limits))  # before it takes a place in the line
         try:
-            with hashing.turn():
-                self.refuse_while_waiting(limits)
+            with hashing.turn(is_known=bool(known_browser(self.request, folded(name)))):
+                self.refuse_for(limiter.count(*limits))
                 cleaned = self.check()
         except hashing.Busy:
-            text = _("Many people are logging in at this moment. Try again in a few seconds.")
+            text = _("The login is busy. Try again in a few seconds.")
             self.refuse(503, BUSY_SECONDS, text)
         limiter.forgive(*limits)
         return cleaned
@@ -60,8 +61,7 @@ class LoginForm(AuthenticationForm):  # type: ignore[misc]
         cleaned: dict[str, Any] = super().clean()
         return cleaned
 
-    def refuse_while_waiting(self, limits: list[Limit]) -> None:
-        wait = limiter.count(*limits)
+    def refuse_for(self, wait: timedelta) -> None:
         if wait > limiter.NONE:
             seconds = math.ceil(wait.total_seconds())
             log.warning("Login from %s refused for %d s", address_of(self.request), seconds)
@@ -94,9 +94,9 @@ def limits_of(request: HttpRequest, name: str) -> list[Limit]:
     if browser := known_browser(request, name):
         return [Limit(OWN, f"{name} {browser}")]
     address = group_of(address_of(request))
-    limits = [Limit(OWN, f"{name} {address}"), Limit(NAME, name)]
-    # Without an address all clients would be counted as one.
-    return [*limits, Limit(ADDRESS, address)] if address else limits
+    if not address:  # all clients would be counted as one, for the long waits too
+        return [Limit(NAME, name)]
+    return [Limit(OWN, f"{name} {address}"), Limit(NAME, name), Limit(ADDRESS, address)]
 
 
 def folded(name: str) -> str:

@@ -26,11 +26,11 @@ IN_ENVIRONMENT = ""  # the hash of that row, which no secret has
 class TooManyPictures(Exception):
     """The token's quota for today does not cover what was asked for."""
 
-    def __init__(self, token: ApiToken) -> None:
+    def __init__(self, token: ApiToken, pictures: int) -> None:
         row = ApiToken.objects.filter(digest=token.digest).first() or token
         now = clock.now()
         midnight = datetime.combine(now.date() + timedelta(days=1), time(), now.tzinfo)
-        self.most = row.pictures_per_day
+        self.most, self.asked = row.pictures_per_day or 0, pictures
         self.seconds = max(1.0, (midnight - now).total_seconds())
 
 
@@ -71,7 +71,7 @@ def find_row(secret: str) -> ApiToken | None:
 def spend(token: ApiToken, pictures: int) -> None:
     """Book pictures in the transaction that asks for them; raises TooManyPictures."""
     if not (booked(token, pictures) or booked_first(token, pictures)):
-        raise TooManyPictures(token)
+        raise TooManyPictures(token, pictures)
 
 
 def booked_first(token: ApiToken, pictures: int) -> bool:

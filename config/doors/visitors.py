@@ -1,7 +1,8 @@
 """A limit of requests per address, so that one client can't keep the site from all others.
 
-Each process counts by itself, without a query. Only an address that comes near the limit is
-counted in the database, for all processes together, with one write per 20 requests.
+Each process counts by itself, without a query. Only an address that asks one process for more than
+a quarter of the limit is counted in the database, for all processes together, with one write per
+20 requests. So the limit holds for up to four processes; each further one may add a quarter.
 """
 
 import logging
@@ -38,7 +39,8 @@ class Visit:
 
     def add(self, per_minute: int) -> None:
         now = time.monotonic()
-        self.debt = max(self.debt - (now - self.seen_at) * per_minute / 60, 0) + 1
+        repaid = (now - self.seen_at) * per_minute / 60 / NEAR  # other processes may count as much
+        self.debt = max(self.debt - repaid, 0) + 1
         self.unsaved = min(self.unsaved + 1, math.ceil(self.debt))
         self.seen_at = now
 

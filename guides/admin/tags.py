@@ -37,7 +37,7 @@ class TagsField(forms.Field):
     def _from_json(self, typed: str) -> list[str]:
         try:
             return validators.tidy_tags(json.loads(typed))
-        except ValueError:
+        except (ValueError, RecursionError):
             raise ValidationError(_("Write tags as words with commas between them.")) from None
 
     def has_changed(self, initial: Any, data: Any) -> bool:
@@ -66,3 +66,9 @@ class SpotForm(forms.ModelForm):
         super().__init__(*args, **kwargs)
         for field in self.fields.values():
             field.widget.attrs["aria-label"] = str(field.label)
+
+    def clean_topic_tags(self) -> list[str]:
+        tags: list[str] = self.cleaned_data["topic_tags"]
+        if "topic_tags" in self.changed_data:  # saved tags may be older than the limit
+            validators.limit_tags(tags)
+        return tags

@@ -154,7 +154,8 @@ def test_make_stop_ends_what_runs_from_this_folder_and_nothing_else(supervise, s
 
     stopped, _ = start("-m", "config.processes").communicate(timeout=90)
 
-    assert re.fullmatch(r"run\w+ \(process \d+\): stopped\n" * 2, stopped)
+    each = r"run\w+ \(process \d+\): stopped\n"
+    assert re.fullmatch(rf"Stopping\. .*\n{each}{each}", stopped)
     assert supervisor.wait(timeout=90) == 1
     assert elsewhere.poll() is editor.poll() is None
 

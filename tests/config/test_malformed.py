@@ -47,6 +47,17 @@ def test_a_form_in_another_charset_is_refused_on_any_address(path, kind, charset
     assert_a_sentence(answer, "A form must be sent in UTF-8.")
 
 
+@pytest.mark.parametrize("path", ["/", "/nowhere/", "/admin/login/", "/api/guides/"])
+def test_a_content_type_that_can_not_be_read_is_no_form(path):
+    visitor = Client(enforce_csrf_checks=True)
+    visitor.cookies["csrftoken"] = "a" * 32
+
+    answer = visitor.generic("POST", path, b"a=b", f"{FORM}; x*=bogus''%E4")
+
+    assert 400 <= answer.status_code < 500
+    assert all(name in answer.headers for name in HEADERS)
+
+
 def test_an_address_is_read_as_utf_8_whatever_is_said_of_the_body(client):
     for charset in ["utf-16", "undefined", "rot13", "latin-1"]:
         answer = client.generic("GET", "/?page=2", b"", f"text/plain; charset={charset}")

@@ -155,16 +155,41 @@ def test_a_token_that_can_be_guessed_is_refused_with_a_sentence(python, token):
     assert python(*setting("API_TOKEN"), API_TOKEN="a" * 32, **PRODUCTION).stdout == "a" * 32 + "\n"
 
 
+OLD = ["$" + PRODUCTION["SECRET_KEY"][::-1], PRODUCTION["SECRET_KEY"][::2] * 2]
+
+
 def test_old_keys_stay_valid_while_the_secret_key_is_changed(python):
-    keys = {**PRODUCTION, "SECRET_KEY_FALLBACKS": "$one-old-key,another"}
+    keys = {**PRODUCTION, "SECRET_KEY_FALLBACKS": f"{OLD[0]}, {OLD[1]} ,"}
 
-    assert (
-        python(*setting("SECRET_KEY_FALLBACKS"), **keys).stdout == "['$one-old-key', 'another']\n"
-    )
+    assert python(*setting("SECRET_KEY_FALLBACKS"), **keys).stdout == f"{OLD}\n"
 
 
-def test_a_mistyped_proxy_stops_the_start(python):
-    refused = python("manage.py", "check", TRUSTED_PROXIES="10.0.0.0/8,10.0.0.300", **PRODUCTION)
+@pytest.mark.parametrize("unsafe", ["changeme", "x" * 60, "django-insecure-" + "a1b2c" * 9])
+def test_an_old_key_that_anybody_could_guess_is_refused(unsafe):
+    key, hosts, url = PRODUCTION.values()
 
-    assert refused.returncode != 0
-    assert "'10.0.0.300' does not appear to be an IPv4 or IPv6 network" in refused.stderr
+    with pytest.raises(ImproperlyConfigured, match="  SECRET_KEY_FALLBACKS: ") as refused:
+        protection.refuse_without(key, hosts.split(), url, [OLD[0], unsafe])
+
+    assert unsafe not in str(refused.value)
+
+
+def test_proxies_are_named_with_or_without_spaces():
+    assert protection.networks(" 10.0.0.0/8, 192.168.0.1 ,") == ["10.0.0.0/8", "192.168.0.1"]
+    assert protection.networks("") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("TRUSTED_PROXIES", "10.0.0.0/8,10.0.0.300", "'10.0.0.300' does not appear to be an IPv4"),
+        ("WEB_STATEMENT_TIMEOUT", "-1", "WEB_STATEMENT_TIMEOUT=-1: it must be from 0 (no limit)"),
+        ("VISITOR_REQUESTS_PER_MINUTE", "-1", "VISITOR_REQUESTS_PER_MINUTE=-1: it must be from 0"),
+    ],
+)
+def test_a_mistyped_value_stops_the_start_with_a_sentence(python, name, value, sentence):
+    refused = python("manage.py", "check", **{**PRODUCTION, name: value})
+
+    assert refused.returncode == 1
+    assert sentence in refused.stderr
+    assert "Traceback" not in refused.stderr

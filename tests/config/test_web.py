@@ -3,6 +3,7 @@
 import http.client
 import os
 import re
+import selectors
 import socket
 import subprocess
 import sys
@@ -10,12 +11,17 @@ import tempfile
 import time
 from contextlib import ExitStack
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
+from gunicorn.config import Config
 
+from config import web
 from tests.config.conftest import ROOT
 from tests.config.test_settings import PRODUCTION
 from tests.jobs.processes import environment
+
+pytestmark = pytest.mark.django_db  # or this file alone would have no database
 
 # As the command `gunicorn` does, but with a short patience.
 START = """
@@ -185,3 +191,50 @@ def test_the_server_stops_although_clients_are_connected(django_db_setup):
         site.stop()
 
     assert site.process.returncode == 0
+
+
+# The event loop, without a server around it
+
+
+@pytest.fixture
+def full():
+    """A worker with one connection more than it may keep, and its clients."""
+    with ExitStack() as stack:
+        listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        cfg = Config()
+        cfg.set("worker_connections", 3)
+        worker = web.Worker(0, 0, [listener], None, 0, cfg, None)
+        stack.callback(worker.tmp.close)
+        worker.poller = stack.enter_context(selectors.DefaultSelector())
+        worker.set_accept_enabled(True)
+        clients = []
+        for _ in range(3):
+            clients.append(stack.enter_context(socket.create_connection(listener.getsockname())))
+            if len(clients) < 3:
+                worker.wait_for_and_dispatch_events(timeout=30)
+        yield worker, clients
+        worker.murder_keepalived(force=True)
+
+
+def test_a_client_that_is_dropped_while_it_sends_does_no_harm(full):
+    worker, clients = full
+    for client in clients[:2]:
+        client.sendall(b"GET")  # seen in one look at all sockets, with the third connection
+
+    worker.wait_for_and_dispatch_events(timeout=30)
+
+    assert worker.nr_conns == len(worker.waiting) == 2
+
+
+def test_the_head_is_read_once_however_many_packets_the_body_has(monkeypatch):
+    monkeypatch.setattr(web, "LENGTH", Mock(wraps=web.LENGTH))
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        conn = web.Connection(Config(), ours, None, None)
+        seen = []
+        for packet in (request("/", "Content-Length: 3") + "\r\n", "a", "=", "b"):
+            conn.arrived += packet.encode()
+            seen.append(conn.has_arrived())
+
+    assert seen == [False, False, False, True]
+    assert web.LENGTH.search.call_count == 1

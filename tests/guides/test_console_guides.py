@@ -58,6 +58,29 @@ def test_nonsense_for_tags_is_explained_beside_the_field(admin_client, tags):
 
 
 @pytest.mark.parametrize(
+    ("typed", "fault"),
+    [
+        ("[" * 100_000, "Write tags as words with commas between them."),
+        (",".join(map(str, range(21))), "At most 20 tags; these are 21."),
+    ],
+    ids=["deep", "many"],
+)
+def test_too_much_for_tags_is_explained_beside_the_field(admin_client, typed, fault):
+    guide = save_guide("Gate")
+
+    assert fault in save(admin_client, guide, topic_tags=typed).text
+    assert SpotDetail.objects.get().topic_tags == []
+
+
+def test_a_spot_that_had_more_tags_before_there_was_a_limit_can_be_saved(admin_client):
+    guide = save_guide("Gate")
+    SpotDetail.objects.update(topic_tags=[f"{n:02}" for n in range(21)])
+
+    assert save(admin_client, guide, description="Red.").status_code == 302
+    assert len(SpotDetail.objects.get().topic_tags) == 21
+
+
+@pytest.mark.parametrize(
     ("typed", "tags"),
     [
         ("temple, lake", ["lake", "temple"]),

@@ -1,6 +1,7 @@
 """/guides/new/: staff enter a guide, and no input is lost."""
 
 import re
+import time
 from urllib.parse import urlencode
 
 import pytest
@@ -73,6 +74,14 @@ def test_a_line_is_a_spot(line, name, description, tags):
     spot = read_line(line)
 
     assert (spot.name, spot.description, ", ".join(spot.tags)) == (name, description, tags)
+
+
+@pytest.mark.parametrize("line", ["a" + " " * 40_000 + "b", "a" + " #a" * 15_000 + " b"])
+def test_no_line_takes_long_to_read(line):
+    before = time.process_time()  # of this process alone, however busy the machine is
+
+    assert read_line(line).tags == []
+    assert time.process_time() - before < 1
 
 
 def test_spots_are_saved_with_their_tags(staff):

@@ -152,6 +152,11 @@ def test_an_address_that_tries_many_names_has_to_wait(knock):
     assert knock(name="another", address="192.0.2.2").status_code == 200
 
 
+def test_without_an_address_strangers_lock_no_name(knock):
+    assert statuses(knock(address="") for _ in range(7)) == [200] * 7
+    assert knock(RIGHT, address="").status_code == 302
+
+
 def test_an_office_that_logs_in_every_morning_does_not_wait(knock):
     assert set(statuses(knock(RIGHT) for _ in range(22))) == {302}
 
@@ -192,7 +197,7 @@ def test_only_a_few_passwords_are_checked_at_once(knock, monkeypatch):
 
         assert refused.status_code == 503
         assert int(refused.headers["Retry-After"]) > 0
-        assert "Many people are logging in" in refused.content.decode()
+        assert "The login is busy." in refused.content.decode()
     assert knock(RIGHT).status_code == 302
 
 
@@ -215,6 +220,24 @@ def test_a_long_line_is_not_joined(monkeypatch):
     assert inside.is_set()
 
 
+def test_a_known_browser_has_a_line_of_its_own(knock, monkeypatch):
+    browser = Client()
+    knock(RIGHT, browser=browser)
+    browser.post("/admin/logout/")
+    monkeypatch.setattr(hashing, "_line", threading.BoundedSemaphore(1))
+    with hashing._line:  # a stranger's password is about to be checked
+        assert knock(RIGHT).status_code == 503
+        assert knock(RIGHT, browser=browser).status_code == 302
+
+
+def test_a_try_that_will_be_refused_takes_no_place_in_the_line(knock, monkeypatch):
+    for _ in range(6):
+        knock()
+    monkeypatch.setattr(hashing, "SECONDS", 0.01)
+    with hashing.turn():
+        assert knock().status_code == 429
+
+
 # What is noted
 
 
@@ -227,6 +250,27 @@ def test_logins_are_in_the_log_and_in_the_audit(knock, anna, caplog):
     entry = LogEntry.objects.get()
     assert (entry.user, entry.object_id) == (anna, str(anna.pk))
     assert entry.change_message == "Logged in from 192.0.2.1."
+
+
+def test_a_login_without_an_address_is_noted_in_a_whole_sentence(knock):
+    knock(address="")
+    knock(RIGHT, address="")
+
+    assert list(LogEntry.objects.order_by("pk").values_list("change_message", flat=True)) == [
+        "Login failed from an unknown address: 1 in a row.",
+        "Logged in from an unknown address.",
+    ]
+
+
+def test_the_history_of_a_user_is_told_in_the_language_of_its_reader(knock, anna):
+    browser = Client(headers={"Accept-Language": "ja"})
+    knock(address="")
+    knock(RIGHT, browser=browser)
+
+    page = browser.get(f"/admin/auth/user/{anna.pk}/history/").content.decode()
+
+    assert "ログインしました（接続元: 192.0.2.1）。" in page
+    assert "ログインに失敗しました（接続元: 不明なアドレス、連続 1 回）。" in page
 
 
 def test_failures_are_in_the_log_and_in_the_audit_with_their_number(knock, anna, caplog):

@@ -80,7 +80,7 @@ def test_a_revoked_token_is_void_for_good(superuser, client):
 
     page = superuser.post(f"{page_of(token)}revoke/", follow=True)
 
-    assert "opens nothing any more" in page.content.decode()
+    assert "The token atlas no longer works." in page.content.decode()
     assert not opens(client, secret)
     assert superuser.post(f"{page_of(token)}rotate/").status_code == 404
     assert LogEntry.objects.filter(change_message="Revoked.").exists()

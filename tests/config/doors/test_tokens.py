@@ -10,6 +10,7 @@ from django.test import Client
 
 from config.doors import tokens
 from config.doors.models import ApiToken
+from guides import incoming
 from guides.models import Guide, SpotImageJob
 from tests.guides.handover import guide
 from tests.jobs.conftest import in_another_thread
@@ -104,6 +105,31 @@ def test_a_token_asks_for_no_more_pictures_than_it_may():
     assert Guide.objects.count() == 1
     assert SpotImageJob.objects.count() == 2
     assert send(secret, "Hill", plan_id="nara").status_code == 201
+
+
+def test_a_guide_that_no_day_covers_is_not_told_to_come_back():
+    _, secret = new_token(pictures_per_day=1)
+
+    refused = send(secret, "Gate", "Pond")
+
+    assert (refused.status_code, code(refused)) == (403, "too_many_pictures")
+    assert "Retry-After" not in refused.headers
+    assert "needs 2 new pictures" in refused.json()["error"]["text"]
+    assert not Guide.objects.exists()
+
+
+def test_a_token_that_is_revoked_during_a_request_is_told_so(monkeypatch):
+    token, secret = new_token()
+    read = incoming.read_guide
+
+    def revoke_while_it_is_read(request):
+        tokens.revoke(token)
+        return read(request)
+
+    monkeypatch.setattr(incoming, "read_guide", revoke_while_it_is_read)
+
+    assert send(secret, "Gate").status_code == 401
+    assert not Guide.objects.exists()
 
 
 def test_what_asks_for_no_picture_is_always_taken():

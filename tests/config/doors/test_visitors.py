@@ -74,8 +74,21 @@ def test_a_visitor_that_comes_slowly_is_never_counted(monkeypatch, django_assert
     monkeypatch.setattr(visitors.time, "monotonic", lambda: now)
     with django_assert_num_queries(0):
         for _ in range(200):
-            now += 1  # a request each second, and sixty a minute are allowed
+            now += 4  # a quarter of the sixty a minute that are allowed
             assert visitors.visits.wait("192.0.2.1", 60) == 0
+
+
+def test_a_visitor_that_keeps_to_the_limit_in_each_process_is_counted_in_all(monkeypatch):
+    now, counted = time.monotonic(), []
+    monkeypatch.setattr(visitors.time, "monotonic", lambda: now)
+    monkeypatch.setattr(visitors, "spend", lambda client, requests, _: counted.append(requests))
+    processes = [visitors.Visits(), visitors.Visits()]
+    for _ in range(300):
+        now += 1
+        for process in processes:
+            process.wait("192.0.2.1", 60)
+
+    assert 550 < sum(counted) <= 600
 
 
 def test_a_client_that_was_refused_may_go_on_after_the_wait():
