@@ -6,7 +6,6 @@ import sys
 import threading
 import time
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -62,11 +61,6 @@ FREEZE = {
 }
 
 
-def is_frozen(worker):
-    stat = Path(f"/proc/{worker.process.pid}/stat").read_text()
-    return stat.rpartition(")")[2].split()[0] == "T"
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize(("where", "code"), FREEZE.values(), ids=FREEZE.keys())
 def test_a_worker_frozen_before_its_request_buys_nothing_when_it_comes_back(
@@ -74,7 +68,7 @@ def test_a_worker_frozen_before_its_request_buys_nothing_when_it_comes_back(
 ):
     save_guide("Kinkaku-ji")
     slow = start(PICTURES, slots=1, lease=SHORT, before=frozen(where, code))
-    wait_until(lambda: is_frozen(slow))
+    wait_until(lambda: slow.is_frozen)
 
     start(PICTURES)  # does the job when the lease has ended
     wait_until(all_ready)
@@ -106,7 +100,7 @@ def test_a_worker_frozen_anywhere_does_no_harm_when_it_comes_back(
 ):
     save_guide("Kinkaku-ji")
     slow = start(PICTURES, slots=1, before=frozen(where, code))
-    wait_until(lambda: is_frozen(slow))
+    wait_until(lambda: slow.is_frozen)
     slow.expire(SpotImageJob)
 
     start(PICTURES)
@@ -145,7 +139,7 @@ def test_an_answer_that_arrives_while_the_worker_is_frozen_is_kept(start, servic
     service.script = [slowly]
     where = "jobs.paid.clients.http.Client.read"
     worker = start(PICTURES, before=frozen(where, BEFORE))
-    wait_until(lambda: is_frozen(worker))
+    wait_until(lambda: worker.is_frozen)
 
     rest.set()
     time.sleep(TIMEOUT + 1)

@@ -7,6 +7,7 @@ import sqlite3
 import time
 from collections import Counter, defaultdict
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from django.db import DatabaseError, connection
@@ -77,11 +78,24 @@ class WorkerProcess:
 
     def pause(self):
         """Freeze the worker, but on SQLite not while it holds the lock of the whole database."""
-        self.signal(signal.SIGSTOP)
+        self.freeze()
         while not is_writable():
             self.resume()
             time.sleep(0.01)
-            self.signal(signal.SIGSTOP)
+            self.freeze()
+
+    def freeze(self):
+        """Stop the process, and wait until all of its threads stand still."""
+        self.signal(signal.SIGSTOP)
+        wait_until(lambda: self.is_frozen)
+
+    @property
+    def is_frozen(self):
+        threads = Path(f"/proc/{self.process.pid}/task").glob("*/stat")
+        try:
+            return all(stat.read_text().rpartition(")")[2].split()[0] == "T" for stat in threads)
+        except OSError:  # a thread has ended meanwhile
+            return False
 
     def resume(self):
         self.signal(signal.SIGCONT)
