@@ -24,6 +24,12 @@ def open_shop(**columns):
     return Provider.objects.create(name=SHOP, **{**defaults, **columns})
 
 
+@pytest.fixture(autouse=True)
+def opened():
+    """The shop is open in every test of a module that takes this fixture."""
+    open_shop()
+
+
 def shop():
     return limits.find(SHOP)
 

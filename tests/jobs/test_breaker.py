@@ -17,16 +17,13 @@ from jobs.models import Provider
 from jobs.models.provider import BREAKER_FAULTS
 from jobs.paid import calls, limits
 from jobs.queue import outcomes
+from tests.jobs import orders
 from tests.jobs.conftest import LEASE
-from tests.jobs.orders import SHOP, Sender, buy, claimed_run, open_shop, order, shop
+from tests.jobs.orders import SHOP, Sender, buy, claimed_run, order, shop
 from tests.testapp.models import Order
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("pictures")]
-
-
-@pytest.fixture(autouse=True)
-def opened():
-    open_shop()
+opened = orders.opened
 
 
 def fault(error=None):

@@ -22,6 +22,7 @@ from jobs.paid import answers, calls, ledger
 from jobs.paid.clients import Answer
 from jobs.queue.outcomes import End
 from jobs.worker.crew import perform
+from tests.jobs import orders
 from tests.jobs.conftest import expire_lease
 from tests.jobs.orders import (
     PAYLOAD,
@@ -31,7 +32,6 @@ from tests.jobs.orders import (
     buy,
     claimed_run,
     crash_in_flight,
-    open_shop,
     order,
     shop,
     states,
@@ -39,11 +39,7 @@ from tests.jobs.orders import (
 from tests.testapp.models import Order
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("pictures")]
-
-
-@pytest.fixture(autouse=True)
-def opened():
-    open_shop()
+opened = orders.opened
 
 
 # An answer that is stored

@@ -18,23 +18,19 @@ from jobs.errors import (
 from jobs.models import Call, Provider
 from jobs.paid import answers, ledger, limits
 from jobs.paid.clients import Answer
+from tests.jobs import orders
 from tests.jobs.orders import (
     Sender,
     again,
     buy,
     claimed_run,
     crash_in_flight,
-    open_shop,
     shop,
     states,
 )
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("pictures")]
-
-
-@pytest.fixture(autouse=True)
-def opened():
-    open_shop()
+opened = orders.opened
 
 
 @pytest.mark.parametrize(

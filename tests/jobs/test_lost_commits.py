@@ -9,15 +9,12 @@ from jobs.errors import LeaseLost
 from jobs.models import Call, Provider, State
 from jobs.paid import answers, calls, ledger
 from jobs.paid.clients import Answer
-from tests.jobs.orders import PAYLOAD, SHOP, Sender, buy, claimed_run, open_shop, shop, states
+from tests.jobs import orders
+from tests.jobs.orders import PAYLOAD, SHOP, Sender, buy, claimed_run, shop, states
 from tests.testapp.models import Order
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("pictures")]
-
-
-@pytest.fixture(autouse=True)
-def opened():
-    open_shop()
+opened = orders.opened
 
 
 def lose_the_books():

@@ -10,18 +10,15 @@ from jobs import queue
 from jobs.errors import ProviderUnavailable, Snooze
 from jobs.models import Status
 from jobs.paid import limits
+from tests.jobs import orders
 from tests.jobs.conftest import LEASE
-from tests.jobs.orders import SHOP, claimed_run, open_shop, order, shop
+from tests.jobs.orders import SHOP, claimed_run, order, shop
 from tests.testapp.models import Order
 
 pytestmark = pytest.mark.django_db(transaction=True)
+opened = orders.opened
 
 UNAVAILABLE = ProviderUnavailable(retry_after=3600, reason="quota of the day")
-
-
-@pytest.fixture(autouse=True)
-def opened():
-    open_shop()
 
 
 def claim():
