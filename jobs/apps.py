@@ -8,6 +8,12 @@ class JobsConfig(AppConfig):
     verbose_name = _("Queue")
     default_auto_field = "django.db.models.BigAutoField"
 
+    def import_models(self) -> None:
+        super().import_models()
+        # These models perform something, so they stand above the layer of `jobs.models`.
+        from jobs.llm import models as llm  # noqa: F401
+        from jobs.paid.batches import models as batches  # noqa: F401
+
     def ready(self) -> None:
         from jobs.console.groups import make_groups
         from jobs.models import checks  # noqa: F401 (registers itself)

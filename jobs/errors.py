@@ -16,6 +16,10 @@ class Snooze(Exception):
         self.seconds = seconds
 
 
+class InBatch(Snooze):
+    """Its call is made in a batch: the batch wakes the job when the answer is there."""
+
+
 class Cancel(Exception):
     """The job is no longer needed: it is canceled with this reason."""
 
@@ -48,6 +52,10 @@ class OutOfPatience(Exception):
 
 class NotEnded(Exception):
     """Only ended jobs can be deleted."""
+
+
+class ProcessEnded(Exception):
+    """Jobs can join a process only while it is open."""
 
 
 # Errors of paid calls. `billed` says whether the call may have been billed. Only the price of a
@@ -110,3 +118,17 @@ class StorageUnavailable(ProviderUnavailable):
 
 class StorageRefused(OperatorsFault):
     """The storage rejects the credentials, or has no such bucket."""
+
+
+class BatchGone(OperatorsFault):
+    """The service does not know a batch of ours: a person must look. It may have been billed."""
+
+    billed = True
+
+
+class NoBatches(ProviderUnavailable):
+    """The service has no batches: its calls are made at once."""
+
+
+class BatchTooLarge(ProviderUnavailable):
+    """The account allows no batch of this size now: wait, then send a smaller one."""

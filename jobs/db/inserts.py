@@ -17,15 +17,20 @@ def insert_missing(rows: list[Any]) -> list[UUID]:
     if not rows:
         return []
     model = type(rows[0])
-    fields = [
-        field
-        for field in model._meta.concrete_fields
-        if not all(_is_default(getattr(row, field.attname), field) for row in rows)
-    ]
+    fields = given(model, rows)
     size = connection.ops.bulk_batch_size(fields, rows) or len(rows)
     batches = [rows[start : start + size] for start in range(0, len(rows), size)]
     with nullcontext() if len(batches) == 1 else transaction.atomic(savepoint=False):
         return [id for batch in batches for id in _insert(model, fields, batch)]
+
+
+def given(model: type[Any], rows: list[Any]) -> list[Any]:
+    """The fields that must be sent: those that the database does not fill in by itself."""
+    return [
+        field
+        for field in model._meta.concrete_fields
+        if not all(_is_default(getattr(row, field.attname), field) for row in rows)
+    ]
 
 
 def _is_default(value: object, field: Any) -> bool:

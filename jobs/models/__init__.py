@@ -1,4 +1,8 @@
-"""The queue's tables: an abstract job, its history, the workers; providers and paid calls."""
+"""The queue's tables: an abstract job, its history, the workers; processes; providers, paid calls.
+
+Two job models of our own stand above this layer, beside what they perform: `jobs.llm.models`
+and `jobs.paid.batches.models`.
+"""
 
 from jobs.models.attempt import Attempt, Outcome
 from jobs.models.call import Call, State
@@ -12,7 +16,8 @@ from jobs.models.job import (
     used_providers,
     uuid7,
 )
-from jobs.models.provider import Provider
+from jobs.models.process import Process
+from jobs.models.provider import Provider, Strategy
 from jobs.models.worker import Worker
 
 __all__ = [
@@ -23,9 +28,11 @@ __all__ = [
     "Job",
     "JobQuerySet",
     "Outcome",
+    "Process",
     "Provider",
     "State",
     "Status",
+    "Strategy",
     "Worker",
     "job_models",
     "used_providers",

@@ -13,8 +13,12 @@ OVERDUE = timedelta(seconds=15)  # after its deadline; by then its worker would 
 
 
 class State(models.TextChoices):
-    """What is known about a call: intent -> stored, failed or unknown; a late answer -> stored."""
+    """What is known about a call: intent -> stored, failed or unknown; a late answer -> stored.
 
+    A call that is made in a batch waits first: it costs nothing until the batch is created.
+    """
+
+    WAITING = "waiting", _("waits for a batch")
     INTENT = "intent", _("under way")  # written before the request is sent
     STORED = "stored", _("stored")  # the answer is kept and never bought again
     FAILED = "failed", _("failed")  # the answer was an error, or unusable
@@ -67,12 +71,21 @@ class Call(models.Model):
     )
     answer_hash = models.CharField(_("hash of the answer"), max_length=64, db_default="")
     answer_size = models.BigIntegerField(_("bytes of the answer"), null=True)
-    cost = models.DecimalField(_("cost"), max_digits=12, decimal_places=4, default=Decimal(0))
+    cost = models.DecimalField(_("cost"), max_digits=18, decimal_places=8, default=Decimal(0))
     booked_on = models.DateField(_("spent on"), null=True)
     started_at = models.DateTimeField(_("started"), db_default=Now())
     deadline = models.DateTimeField(_("deadline"), help_text=_("no answer is expected after it"))
     finished_at = models.DateTimeField(_("ended"), null=True)
     error = models.TextField(_("error"), db_default="")
+    error_kind = models.TextField(
+        _("kind of error"), db_default="", help_text=_("of a batch's line, which its job gets")
+    )
+    # Of a call in a batch
+    batch_id = models.UUIDField(_("batch"), null=True)
+    request = models.JSONField(_("request"), null=True, help_text=_("until it has ended"))
+    is_chosen = models.BooleanField(
+        _("chosen"), db_default=False, help_text=_("its job asks for a batch, not its provider")
+    )
     excused = models.BooleanField(
         _("excused"),
         db_default=False,
@@ -91,7 +104,9 @@ class Call(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["key", "number"], name="one_call_per_try"),
             models.UniqueConstraint(
-                fields=["key"], condition=Q(state="intent"), name="one_call_under_way_per_key"
+                fields=["key"],
+                condition=Q(state__in=["waiting", "intent"]),
+                name="one_call_under_way_per_key",
             ),
             models.CheckConstraint(name="call_state", condition=Q(state__in=State.values)),
             models.CheckConstraint(name="call_try", condition=Q(number__gte=1)),
@@ -104,6 +119,13 @@ class Call(models.Model):
             # The operators' lists: all calls, and those in one state.
             models.Index(fields=["started_at"], name="call_started"),
             models.Index(fields=["state", "started_at"], name="call_state_started"),
+            # What the next batch collects, and the calls of one batch.
+            models.Index(
+                fields=["provider", "id"], name="call_waiting", condition=Q(state="waiting")
+            ),
+            models.Index(
+                fields=["batch_id"], name="call_batch", condition=Q(batch_id__isnull=False)
+            ),
             # The few calls that need a person.
             models.Index(
                 fields=["started_at"],

@@ -114,6 +114,7 @@ class Job(models.Model):
     interruptions = models.IntegerField(_("interruptions"), default=0, db_default=0)
     unavailable_since = models.DateTimeField(_("provider unavailable since"), null=True, blank=True)
     epoch = models.IntegerField(_("epoch"), default=0, db_default=0)
+    process_id = models.UUIDField(_("process"), null=True, blank=True)
     locked_at = models.DateTimeField(_("held since"), null=True, blank=True)
     locked_by = models.TextField(_("held by"), null=True, blank=True)  # noqa: DJ001 (NULL: none)
     lease_expires_at = models.DateTimeField(_("held until"), null=True, blank=True)
@@ -161,6 +162,12 @@ class Job(models.Model):
                 fields=["error_kind", "id"],
                 name="%(class)s_failures",
                 condition=Q(status="failed"),
+            ),
+            # The jobs of one process. A job without one costs nothing here.
+            models.Index(
+                fields=["process_id"],
+                name="%(class)s_process",
+                condition=Q(process_id__isnull=False),
             ),
         ]
         constraints: ClassVar = [
@@ -220,6 +227,15 @@ class Job(models.Model):
     @classmethod
     def check_setup(cls) -> None:
         """Raise ImproperlyConfigured if it can't run here; a worker calls this before it starts."""
+
+    @property
+    def is_cancelable(self) -> bool:
+        """Whether a cancel may end it; False: it has its own way of being canceled."""
+        return True
+
+    @classmethod
+    def note_batch(cls, ids: Iterable[uuid.UUID], remote_id: str) -> None:
+        """These jobs' calls are in a batch of this id at their provider; empty: not any more."""
 
     def perform(self, run: "Run") -> Any:
         """Do the work: slow, in no transaction, possibly repeated. Returns the result."""

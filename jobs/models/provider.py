@@ -2,7 +2,7 @@
 
 import math
 from datetime import date, datetime, timedelta
-from decimal import Decimal
+from decimal import ROUND_UP, Decimal
 from typing import ClassVar
 
 from django.core.validators import MaxValueValidator, MinValueValidator
@@ -12,8 +12,17 @@ from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+MILLION = 1_000_000
+SMALLEST = Decimal("0.00000001")  # that the columns of money can hold
 BREAKER_FAULTS = 5  # in a row; from then on one job at a time, until a call succeeds
 NONE = timedelta(0)
+
+
+class Strategy(models.TextChoices):
+    """How calls are made: each by itself, or many together, later and cheaper."""
+
+    SYNC = "sync", _("at once")
+    BATCH = "batch", _("in batches")
 
 
 class ProviderQuerySet(models.QuerySet["Provider"]):
@@ -65,6 +74,40 @@ class Provider(models.Model):
         validators=[MinValueValidator(0)],
         help_text=_("of one call; replaced by the true cost when the answer states it"),
     )
+    input_price = models.DecimalField(
+        _("price of a million input tokens"),
+        max_digits=12,
+        decimal_places=4,
+        default=Decimal(0),
+        db_default=Decimal(0),
+        validators=[MinValueValidator(0)],
+        help_text=_("added to the price of a call"),
+    )
+    output_price = models.DecimalField(
+        _("price of a million output tokens"),
+        max_digits=12,
+        decimal_places=4,
+        default=Decimal(0),
+        db_default=Decimal(0),
+        validators=[MinValueValidator(0)],
+        help_text=_("added to the price of a call"),
+    )
+    strategy = models.TextField(
+        _("strategy"),
+        choices=Strategy.choices,
+        default=Strategy.SYNC,
+        db_default=Strategy.SYNC,
+        help_text=_("in batches: later, usually within a day, and cheaper"),
+    )
+    batch_percent = models.SmallIntegerField(
+        _("price in a batch, in percent"),
+        default=50,
+        db_default=50,
+        validators=[MinValueValidator(1), MaxValueValidator(100)],
+    )
+    batch_note = models.TextField(
+        _("why there are no batches"), blank=True, default="", db_default="", editable=False
+    )
     daily_budget = models.DecimalField(
         _("budget per day"),
         max_digits=12,
@@ -75,7 +118,16 @@ class Provider(models.Model):
         help_text=_("a day of the site's time zone; empty: no limit"),
     )
     spent = models.DecimalField(
-        _("spent"), max_digits=12, decimal_places=4, default=Decimal(0), db_default=Decimal(0)
+        _("spent"), max_digits=18, decimal_places=8, default=Decimal(0), db_default=Decimal(0)
+    )
+    short_of = models.DecimalField(
+        _("short of"),
+        max_digits=18,
+        decimal_places=8,
+        null=True,
+        blank=True,
+        editable=False,
+        help_text=_("no call is claimed while less than this is left of the budget"),
     )
     spent_on = models.DateField(_("spent on"), null=True, blank=True)
     paused = models.BooleanField(
@@ -107,7 +159,12 @@ class Provider(models.Model):
             ),
             models.CheckConstraint(
                 name="provider_money",
-                condition=Q(price__gte=0) & (Q(daily_budget=None) | Q(daily_budget__gte=0)),
+                condition=Q(price__gte=0, input_price__gte=0, output_price__gte=0)
+                & Q(batch_percent__gte=1, batch_percent__lte=100)
+                & (Q(daily_budget=None) | Q(daily_budget__gte=0)),
+            ),
+            models.CheckConstraint(
+                name="provider_strategy", condition=Q(strategy__in=Strategy.values)
             ),
             models.CheckConstraint(name="provider_faults", condition=Q(faults__gte=0)),
         ]
@@ -184,7 +241,11 @@ class Provider(models.Model):
     @property
     def lacks_price(self) -> bool:
         """Whether it has a budget but no price, so that the budget would limit nothing."""
-        return self.daily_budget is not None and not self.price
+        return self.daily_budget is not None and not self.has_price
+
+    @property
+    def has_price(self) -> bool:
+        return bool(self.price or self.input_price or self.output_price)
 
     @property
     def lacks_budget(self) -> bool:
@@ -194,8 +255,25 @@ class Provider(models.Model):
 
     @property
     def affordable(self) -> float:
-        """How many calls today's budget still covers; 0 while the price is not set."""
+        """How many calls today's budget still covers; 0 while the price is not set.
+
+        Where tokens cost, the intent of each call decides. It notes what it was short of.
+        """
         left = self.left_today
         if left is None:
             return math.inf
-        return int(left // self.price) if self.price else 0
+        if not self.has_price or left < (self.short_of or 0):
+            return 0
+        if self.price:
+            return int(left // self.price)
+        return math.inf if left else 0
+
+    def cost(
+        self, input_tokens: int = 0, output_tokens: int = 0, *, batch: bool = False
+    ) -> Decimal:
+        """What a call with this many tokens costs, rounded up."""
+        tokens = self.input_price * input_tokens + self.output_price * output_tokens
+        cost = self.price + tokens / MILLION
+        if batch:
+            cost = cost * self.batch_percent / 100
+        return cost.quantize(SMALLEST, ROUND_UP)

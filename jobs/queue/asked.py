@@ -17,7 +17,7 @@ from jobs.db import faults, sessions
 from jobs.errors import Cancel
 from jobs.models import ENDED, Job, Outcome, Status
 from jobs.paid import ledger
-from jobs.queue import hooks, moves, wakeup
+from jobs.queue import hooks, moves, processes, wakeup
 from jobs.queue.hooks import HookRaised, HookWaited
 from jobs.queue.outcomes import End
 
@@ -65,7 +65,7 @@ def _cancel(model: type[Job], ids: list[UUID], reason: str) -> list[Any]:
     living = moves.with_facts(model.objects.with_ids(ids).living())
     try:
         with hooks.transaction_of_hooks():
-            rows = list(living.order_by("id").select_for_update())
+            rows = [row for row in living.order_by("id").select_for_update() if row.is_cancelable]
             moves.write(model, [(_canceled(row, reason), row) for row in rows])
         return rows
     except HookRaised:  # settle finds the job whose hook raised, and cancels it without the hook
@@ -129,6 +129,7 @@ def _requeue(
                 unavailable_since=None,
                 **columns,
             )
+            processes.note_requeued(rows)
             ledger.excuse(rows)
             for job in rows:
                 if hook:

@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Any, TypeVar
 from uuid import UUID
 
-from django.db import DatabaseError, OperationalError
+from django.db import DatabaseError, OperationalError, transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
@@ -19,7 +19,7 @@ from jobs.db import faults, inserts, sessions
 from jobs.db.sessions import BRIEF, Patience
 from jobs.errors import LeaseLost
 from jobs.models import ENDED, Job, Outcome, Status
-from jobs.queue import history, hooks, outcomes, wakeup
+from jobs.queue import history, hooks, outcomes, processes, wakeup
 from jobs.queue.hooks import HookRaised, HookWaited
 from jobs.queue.outcomes import End
 
@@ -55,7 +55,14 @@ def enqueue(jobs: Iterable[Job]) -> list[UUID]:
 
     Jobs that exist already, by a unique constraint of their model, are skipped.
     """
-    created = inserts.insert_missing(list(jobs))
+    jobs = list(jobs)
+    if any(job.process_id for job in jobs):
+        with transaction.atomic(savepoint=False):
+            created = inserts.insert_missing(jobs)
+            new = set(created)
+            processes.add(job for job in jobs if job.id in new)
+    else:
+        created = inserts.insert_missing(jobs)
     if created:
         wakeup.announce()
     return created
@@ -92,6 +99,7 @@ FACTS = (
     "interruptions",
     "is_expired",
     "is_impatient",
+    "process_id",
 )
 
 
@@ -190,6 +198,7 @@ def write(model: type[Job], ends: list[tuple[End, Any]]) -> None:
     history.record(model, [end for end, row in ends if row.status == Status.PROCESSING])
     for (to, changes), alike in moves.items():
         move(model.objects.with_ids([end.job.id for end in alike]), to, **dict(changes))
+    processes.note_ends([(row, end.moved_to) for end, row in ends if end.moved_to])
     for (to, _), alike in moves.items():
         for end in alike:
             _call_hook_of(end, to)

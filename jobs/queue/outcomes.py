@@ -107,7 +107,8 @@ def follow(end: End, row: Any) -> tuple[Status, Columns]:
         case Outcome.RELEASED:
             return Status.QUEUED, {}
         case Outcome.SNOOZED:
-            return Status.QUEUED, {"run_after": Now() + end.wait}
+            # Its worker survived it: only interruptions in a row make a job poison.
+            return Status.QUEUED, {"run_after": Now() + end.wait, "interruptions": 0}
         case Outcome.CANCELED:
             return Status.CANCELED, {"epoch": F("epoch") + 1, **_said(end)}
         case Outcome.UNAVAILABLE:

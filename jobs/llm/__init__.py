@@ -1,0 +1,1 @@
+"""Requests to language models: `from jobs import llm; llm.submit(...)`."""

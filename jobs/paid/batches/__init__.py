@@ -1,0 +1,1 @@
+"""Batches: many calls made together, later and cheaper."""
