@@ -387,11 +387,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name="call",
-            name="is_chosen",
-            field=models.BooleanField(
-                db_default=False,
-                help_text="its job asks for a batch, not its provider",
-                verbose_name="chosen",
+            name="strategy",
+            field=models.TextField(
+                db_default="",
+                help_text="that its job or a person asked for",
+                verbose_name="strategy",
             ),
         ),
         migrations.AddField(

@@ -83,8 +83,8 @@ class Call(models.Model):
     # Of a call in a batch
     batch_id = models.UUIDField(_("batch"), null=True)
     request = models.JSONField(_("request"), null=True, help_text=_("until it has ended"))
-    is_chosen = models.BooleanField(
-        _("chosen"), db_default=False, help_text=_("its job asks for a batch, not its provider")
+    strategy = models.TextField(
+        _("strategy"), db_default="", help_text=_("that its job or a person asked for")
     )
     excused = models.BooleanField(
         _("excused"),
