@@ -261,6 +261,10 @@ DEFAULT_DAILY_BUDGET = Decimal(_budget) if _budget else None
 UNKNOWN_REPEATS = env.int("UNKNOWN_REPEATS", 2)
 # How long a worker keeps an answer in memory while storing it fails.
 KEEP_ANSWER_SECONDS = env.float("KEEP_ANSWER_SECONDS", 600)
+# How long a batch collects calls, and how many: a batch is sent when it is full.
+BATCH_COLLECT_SECONDS = env.float("BATCH_COLLECT_SECONDS", 10)
+BATCH_MOST_CALLS = env.int("BATCH_MOST_CALLS", 5_000)
+BATCH_MOST_BYTES = env.int("BATCH_MOST_BYTES", 50_000_000)
 # How long a job waits for a provider that is unavailable before it fails.
 PATIENCE_HOURS = env.float("PATIENCE_HOURS", 24)
 

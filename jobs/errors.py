@@ -3,6 +3,8 @@
 Any other exception means "try again later" and uses an attempt.
 """
 
+from decimal import Decimal
+
 
 class PermanentError(Exception):
     """Trying again cannot help: the job fails now."""
@@ -65,9 +67,18 @@ class ProcessEnded(Exception):
 class NoRoom(Exception):
     """The provider is paused, out of tokens or out of budget: the job goes back to the queue."""
 
-    def __init__(self, reason: str, wait: float | None = None) -> None:
+    def __init__(
+        self, reason: str, wait: float | None = None, short_of: Decimal | None = None
+    ) -> None:
         super().__init__(reason)
         self.wait = wait  # seconds, if it is known and short
+        self.short_of = short_of  # the most that the call can cost, if the budget does not cover it
+
+
+class TooDear(PermanentError):
+    """The call may cost more than the whole budget of a day."""
+
+    billed = False
 
 
 class TooLate(LeaseLost):

@@ -122,6 +122,10 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "form",
+                    models.TextField(blank=True, db_default="", default="", verbose_name="form"),
+                ),
+                (
                     "collected_at",
                     models.DateTimeField(blank=True, null=True, verbose_name="collected"),
                 ),
@@ -676,7 +680,8 @@ class Migration(migrations.Migration):
             model_name="batch",
             constraint=models.UniqueConstraint(
                 condition=models.Q(
-                    ("collected_at", None), ("status__in", ["queued", "processing"])
+                    ("collected_at", None),
+                    ("status__in", ["queued", "processing"]),
                 ),
                 fields=("provider",),
                 name="one_collecting_batch_per_provider",

@@ -32,6 +32,10 @@ class CallQuerySet(models.QuerySet["Call"]):
             pk=call.pk, key=call.key, number=call.number, epoch=call.epoch, worker=call.worker
         )
 
+    def uncollected(self) -> "CallQuerySet":
+        """Calls that wait for a batch, and that no batch has collected."""
+        return self.filter(state=State.WAITING, batch_id=None)
+
     def under_way(self) -> "CallQuerySet":
         """Calls whose answer may still come."""
         return self.filter(state=State.INTENT, deadline__gte=Now() - OVERDUE)
@@ -141,6 +145,11 @@ class Call(models.Model):
         """Whether it may or may not have been paid for; like `CallQuerySet.unknown()`."""
         is_overdue = self.state == State.INTENT and self.deadline < now - OVERDUE
         return self.state == State.UNKNOWN or is_overdue
+
+    @property
+    def is_in_batch(self) -> bool:
+        """Whether its batch will bring the answer, or has collected it to do so."""
+        return self.batch_id is not None and self.state in (State.WAITING, State.INTENT)
 
     def shown_state(self, now: datetime) -> State:
         """What people are told: a call whose answer can't come any more is not under way."""

@@ -13,7 +13,7 @@ from django.db import Error
 from jobs import storage
 from jobs.db import sessions, text
 from jobs.errors import AnswerGone, AnswerLost, Snooze, StorageRefused, StorageUnavailable
-from jobs.models import Call, State, Worker
+from jobs.models import Call, Provider, State, Worker
 from jobs.paid import ledger, limits
 from jobs.paid.clients import Answer
 from jobs.run import Run
@@ -37,12 +37,18 @@ class Bought:
 
 
 def recover(key: str) -> Bought | None:
-    """The stored answer, if there is one. Open calls whose worker is gone become unknown."""
-    for call in Call.objects.filter(key=key).exclude(state=State.FAILED).order_by("number"):
+    """The stored answer, if there is one. Open calls whose worker is gone become unknown.
+
+    Calls in a batch have no worker: the batch ends them.
+    """
+    calls = Call.objects.filter(key=key).exclude(state__in=[State.FAILED, State.WAITING])
+    for call in calls.order_by("number"):
+        if call.is_in_batch:
+            continue
         raw = _read(call.answer_name)
         if raw is not None and call.answer_hash in ("", _hash(raw)):
             if call.state != State.STORED:
-                _mark_stored(call, Answer(raw=raw))
+                mark_stored(call, Answer(raw=raw))
             return Bought(raw, call)
         if call.state == State.STORED:
             _give_up(call)
@@ -62,7 +68,7 @@ def adopt(run: Run, provider: str, key: str, payload_hash: str) -> Bought | None
         return None
     call = ledger.adopt(run, provider, key, number, payload_hash)
     log.warning("%s was stored, but not on record: it is used, and booked again.", call)
-    _mark_stored(call, Answer(raw=raw))
+    mark_stored(call, Answer(raw=raw))
     return Bought(raw, call)
 
 
@@ -102,14 +108,14 @@ def keep(run: Run, call: Call, answer: Answer) -> Bought:
     run.has_answer = True
     give_up_at = time.monotonic() + settings.KEEP_ANSWER_SECONDS
     try:
-        raw = run.insist(lambda: _put(call, answer.raw), give_up_at, *STORAGE_FAULTS)
+        raw = run.insist(lambda: put(call, answer.raw), give_up_at, *STORAGE_FAULTS)
     except STORAGE_FAULTS as error:
         ledger.end(call, State.UNKNOWN, f"The answer arrived but could not be stored: {error}")
         raise AnswerLost(reason=f"The answer could not be stored: {error}") from error
     faults = 0
     try:
         answer = replace(answer, raw=raw)
-        run.insist(lambda: _mark_stored(call, answer), give_up_at, Error)
+        run.insist(lambda: mark_stored(call, answer), give_up_at, Error)
         faults = limits.note_answer(call.provider)
     except Error as error:  # the answer is stored: the next run finds it through the intent
         log.error("%s is stored, but that could not be recorded: %s", call, error)
@@ -117,7 +123,7 @@ def keep(run: Run, call: Call, answer: Answer) -> Bought:
     return Bought(raw, call, faults)
 
 
-def _put(call: Call, raw: bytes) -> bytes:
+def put(call: Call, raw: bytes) -> bytes:
     """Store it; returns the content that now has this name.
 
     That can be an earlier answer to the same request whose row was lost meanwhile.
@@ -130,14 +136,25 @@ def _put(call: Call, raw: bytes) -> bytes:
     return stored
 
 
-def _mark_stored(call: Call, answer: Answer) -> None:
+def mark_stored(call: Call, answer: Answer) -> None:
     told: dict[str, Any] = {
         "answer_hash": _hash(answer.raw),
         "answer_size": len(answer.raw),
     }
     if answer.remote_id:
         told["remote_id"] = text.clean(answer.remote_id, 200)
-    ledger.end(call, State.STORED, cost=_sane(answer.cost), **told)
+    ledger.end(call, State.STORED, cost=_cost(call, answer), request=None, **told)
+
+
+def _cost(call: Call, answer: Answer) -> Decimal | None:
+    """What the service says, or what its count of tokens costs; None keeps what is booked."""
+    if answer.cost is not None or answer.input_tokens is None or answer.output_tokens is None:
+        return _sane(answer.cost)
+    provider = Provider.objects.filter(name=call.provider).first()
+    if provider is None or not (provider.input_price or provider.output_price):
+        return None
+    in_batch = call.batch_id is not None
+    return _sane(provider.cost(answer.input_tokens, answer.output_tokens, batch=in_batch))
 
 
 def _sane(cost: Decimal | None) -> Decimal | None:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from decimal import Decimal
+from typing import Any
 
 from django.db import Error
 
@@ -28,8 +29,9 @@ from jobs.errors import (
 from jobs.models import Job, State
 from jobs.paid import answers, ledger, limits
 from jobs.paid.answers import Bought
+from jobs.paid.batches import joining
 from jobs.paid.clients import Answer, may_send
-from jobs.paid.ledger import Intent
+from jobs.paid.ledger import NO_TOKENS, Intent, Tokens
 from jobs.run import Run
 
 log = logging.getLogger(__name__)
@@ -40,8 +42,20 @@ Send = Callable[[float], Answer]  # receives its timeout in seconds
 KNOWN = (GarbageAnswer, PermanentError, ProviderUnavailable)
 
 
-def buy(run: Run, payload_hash: str, send: Send) -> Bought:
-    """The answer to this request: the stored one, or else a new one from a single call."""
+def buy(
+    run: Run,
+    payload_hash: str,
+    send: Send,
+    *,
+    request: dict[str, Any] | None = None,
+    most_tokens: Tokens = NO_TOKENS,
+    strategy: str = "",
+) -> Bought:
+    """The answer to this request: the stored one, or else a new one from a single call.
+
+    With a `request` the call may be made in a batch, if the provider's row or the job's own
+    `strategy` says so: then this raises InBatch, and the batch wakes the job.
+    """
     provider = type(run.job).provider_name()
     assert provider, f"{run.job} makes a paid call, but its provider_name() is None."
     key = key_of(run.job, payload_hash)
@@ -49,7 +63,10 @@ def buy(run: Run, payload_hash: str, send: Send) -> Bought:
         known = answers.recover(key) or answers.adopt(run, provider, key, payload_hash)
     if known:
         return known
-    intent = _begin(run, provider, key, payload_hash)
+    if request is not None:
+        request = {**request, "most_tokens": list(most_tokens)}
+        joining.join(run, provider, key, payload_hash, request, strategy)
+    intent = _begin(run, provider, key, payload_hash, most_tokens)
     try:
         answer = _ask(intent, send)
         with run.step("store"):
@@ -63,13 +80,15 @@ def key_of(job: Job, payload_hash: str) -> str:
     return hashlib.sha256(f"{job.id} {payload_hash}".encode()).hexdigest()
 
 
-def _begin(run: Run, name: str, key: str, payload_hash: str) -> Intent:
+def _begin(run: Run, name: str, key: str, payload_hash: str, most_tokens: Tokens) -> Intent:
     """Record the intent of a call; if the next token comes within moments, wait for it."""
     give_up_at = time.monotonic() + 2 * limits.AHEAD.total_seconds()
     while True:
         try:
-            return ledger.begin(run, name, key, payload_hash)
+            return ledger.begin(run, name, key, payload_hash, most_tokens)
         except NoRoom as full:
+            if full.short_of is not None:
+                limits.note_short(name, full.short_of)
             if full.wait is None or time.monotonic() + full.wait > give_up_at:
                 raise
             with run.step("wait"):

@@ -24,6 +24,8 @@ from jobs.run import Run
 
 log = logging.getLogger(__name__)
 
+Tokens = tuple[int, int]  # the most that go in, and that come out
+NO_TOKENS: Tokens = (0, 0)
 MARGIN = timedelta(seconds=30)  # of a run after the deadline of its call
 # A request is sent within this time after its intent, or never. So even an answer that takes
 # the whole timeout arrives before other workers mark the call as unknown.
@@ -42,13 +44,7 @@ class Intent:
     full_at: datetime  # of the provider's tokens, after this one was taken
 
     def check(self) -> None:
-        """Raise TooLate if the claim may be gone or time is up: the process may have frozen."""
-        try:
-            self.run.check()
-        except LeaseLost as error:
-            raise TooLate(f"Nothing was sent: {error}") from error
-        if time.monotonic() > self.send_by:
-            raise TooLate("Nothing was sent: too much time has passed since the intent.")
+        refuse_if_late(self.run, self.send_by)
 
     def withdraw(self, reason: str) -> None:
         """Nothing was sent: end the call, and return its token and its price.
@@ -60,7 +56,19 @@ class Intent:
         limits.give_back_token(self.call.provider, self.full_at)
 
 
-def begin(run: Run, name: str, key: str, payload_hash: str) -> Intent:
+def refuse_if_late(run: Run, send_by: float) -> None:
+    """Raise TooLate if the claim may be gone or time is up: the process may have frozen."""
+    try:
+        run.check()
+    except LeaseLost as error:
+        raise TooLate(f"Nothing was sent: {error}") from error
+    if time.monotonic() > send_by:
+        raise TooLate("Nothing was sent: too much time has passed since the intent.")
+
+
+def begin(
+    run: Run, name: str, key: str, payload_hash: str, most_tokens: Tokens = NO_TOKENS
+) -> Intent:
     """Confirm the claim, take a token, book the price, write the intent: all or nothing."""
     run.check()
     send_by = time.monotonic() + SEND_WITHIN.total_seconds()
@@ -68,11 +76,14 @@ def begin(run: Run, name: str, key: str, payload_hash: str) -> Intent:
     try:
         with sessions.short_transaction():
             provider = limits.lock(name)
-            _confirm(run)
+            confirm(run)
             refuse_after_too_many(key)
+            # A call that waited for a batch, and is made at once now: it was never sent.
+            Call.objects.uncollected().filter(key=key).delete()
             refuse_beside_another(key, name)
-            limits.take(provider)
-            call = _write(run, provider, key, next_number(key), payload_hash)
+            cost = provider.cost(*most_tokens)
+            limits.take(provider, cost)
+            call = _write(run, provider, key, next_number(key), payload_hash, cost)
             intent = Intent(run, call, float(provider.timeout), send_by, provider.full_at)
     except Error as error:
         if intent:
@@ -94,8 +105,8 @@ def adopt(run: Run, name: str, key: str, number: int, payload_hash: str) -> Call
         refuse_beside_another(key, name)
         if next_number(key) != number:
             raise Snooze(1, f"Another call of {name} for this job was made just now.")
-        limits.charge(provider)
-        return _write(run, provider, key, number, payload_hash)
+        limits.charge(provider, provider.price)
+        return _write(run, provider, key, number, payload_hash, provider.price)
 
 
 def next_number(key: str) -> int:
@@ -103,7 +114,9 @@ def next_number(key: str) -> int:
     return (Call.objects.filter(key=key).aggregate(last=Max("number"))["last"] or 0) + 1
 
 
-def _write(run: Run, provider: Provider, key: str, number: int, payload_hash: str) -> Call:
+def _write(
+    run: Run, provider: Provider, key: str, number: int, payload_hash: str, cost: Decimal
+) -> Call:
     return Call.objects.create(
         provider=provider.name,
         job_id=run.job.id,
@@ -114,7 +127,7 @@ def _write(run: Run, provider: Provider, key: str, number: int, payload_hash: st
         number=number,
         payload_hash=payload_hash,
         answer_name=name_of(key, number),
-        cost=provider.price,
+        cost=cost,
         booked_on=provider.spent_on,
         deadline=provider.now + timedelta(seconds=provider.timeout),
         started_at=provider.now,
@@ -134,14 +147,15 @@ def _withdraw_if_written(intent: Intent, error: Error) -> None:
         log.error("%s could not be withdrawn: %s", intent.call, fault)
 
 
-def _confirm(run: Run) -> None:
+def confirm(run: Run) -> None:
     held = type(run.job).objects.held(run.job)
     if not held.filter(lease_expires_at__gt=Now()).exists():
         raise LeaseLost("The claim is gone: nothing may be bought for this job.")
 
 
 def refuse_beside_another(key: str, name: str) -> None:
-    if Call.objects.filter(key=key, state__in=[State.INTENT, State.STORED]).exists():
+    live = [State.WAITING, State.INTENT, State.STORED]
+    if Call.objects.filter(key=key, state__in=live).exists():
         raise Snooze(1, f"Another call of {name} for this job has begun, or was answered just now.")
 
 

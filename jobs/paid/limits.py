@@ -18,7 +18,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q
 from django.db.models.functions import Greatest, Least, Now
 
 from jobs.db import clock, sessions, text
-from jobs.errors import AnswerLost, NoRoom, OperatorsFault, ProviderUnavailable
+from jobs.errors import AnswerLost, NoRoom, OperatorsFault, ProviderUnavailable, TooDear
 from jobs.models import Call, Job, JobQuerySet, Provider, Status, job_models
 from jobs.models.provider import BREAKER_FAULTS
 
@@ -122,25 +122,49 @@ def count_running(name: str) -> tuple[int, int]:
 # Take
 
 
-def take(provider: Provider) -> None:
-    """Take a token and book the price, on the locked row; or raise NoRoom."""
-    if provider.is_paused:
-        raise NoRoom(f"{provider} is paused: {provider.pause_reason}")
-    if provider.lacks_price:
-        raise NoRoom(f"{provider} has a budget, but its price is not set.")
-    if provider.affordable < 1:
-        raise NoRoom(f"{provider} has spent {provider.spent_today} of {provider.daily_budget}.")
+def take(provider: Provider, cost: Decimal) -> None:
+    """Take a token and book the most that the call can cost, on the locked row; or raise NoRoom."""
+    refuse_if_closed(provider)
+    refuse_beyond_budget(provider, cost)
     if provider.tokens() < 1:
         wait = provider.next_token_in.total_seconds()
         raise NoRoom(f"{provider} allows {provider.requests_per_minute} a minute.", wait)
     provider.full_at = provider.now + provider.debt + provider.interval
     provider.save(update_fields=["full_at"])
-    charge(provider)
+    charge(provider, cost)
 
 
-def charge(provider: Provider) -> None:
-    """Book the price of one call, on the locked row."""
-    provider.spent = provider.spent_today + provider.price
+def refuse_if_closed(provider: Provider) -> None:
+    if provider.is_paused:
+        raise NoRoom(f"{provider} is paused: {provider.pause_reason}")
+    if provider.lacks_price:
+        raise NoRoom(f"{provider} has a budget, but its price is not set.")
+
+
+def refuse_beyond_budget(provider: Provider, cost: Decimal) -> None:
+    left = provider.left_today
+    if left is None or cost <= left:
+        return
+    assert provider.daily_budget is not None
+    if cost > max(provider.daily_budget, provider.price):
+        raise TooDear(
+            f"This call may cost {cost:f}, and the budget of {provider} is"
+            f" {provider.daily_budget:f} a day. Lower max_tokens, or raise the budget in the admin."
+        )
+    raise NoRoom(
+        f"{provider} has spent {provider.spent_today:f} of {provider.daily_budget:f}.",
+        short_of=cost,
+    )
+
+
+def note_short(name: str, cost: Decimal) -> None:
+    """Claim no job until this much is left of the budget: the next one may cost as much."""
+    Provider.objects.filter(name=name).update(short_of=cost)
+
+
+def charge(provider: Provider, cost: Decimal) -> None:
+    """Book this cost, on the locked row."""
+    provider.spent = provider.spent_today + cost
     provider.spent_on = provider.booking_day
     provider.save(update_fields=["spent", "spent_on"])
 

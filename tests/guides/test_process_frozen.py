@@ -86,8 +86,8 @@ AFTER = "done = real(*arguments, **options); freeze(); return done"
 ANYWHERE = {
     "before the intent": ("jobs.paid.ledger.begin", BEFORE, 1),
     "with the answer in hand": ("jobs.paid.answers.keep", BEFORE, 2),
-    "stored, but that is not yet on record": ("jobs.paid.answers._mark_stored", BEFORE, 1),
-    "stored and on record": ("jobs.paid.answers._mark_stored", AFTER, 1),
+    "stored, but that is not yet on record": ("jobs.paid.answers.mark_stored", BEFORE, 1),
+    "stored and on record": ("jobs.paid.answers.mark_stored", AFTER, 1),
     "with the picture made": ("guides.images.from_answer", AFTER, 1),
     "before the finish": ("jobs.queue.settle", BEFORE, 1),
 }

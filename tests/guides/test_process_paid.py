@@ -46,7 +46,7 @@ POINTS = {
     "before the call": ("jobs.paid.ledger.begin", DIE, 1),
     "when the answer is there, before the put": ("jobs.paid.answers.keep", DIE, 2),
     "put in flight": ("jobs.storage.folder.os.fsync", DIE, 2),
-    "stored, but that is not yet on record": ("jobs.paid.answers._mark_stored", DIE, 1),
+    "stored, but that is not yet on record": ("jobs.paid.answers.mark_stored", DIE, 1),
     "before the picture is made": ("guides.images.from_answer", DIE, 1),
     "before the finish": ("jobs.queue.settle", DIE, 1),
     "finished, but nobody heard": ("jobs.queue.settle", f"real(*arguments, **options); {DIE}", 1),

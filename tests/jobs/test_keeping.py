@@ -108,7 +108,7 @@ def test_an_answer_stored_while_the_database_is_away_is_found_later(monkeypatch,
     settings.KEEP_ANSWER_SECONDS = 0
     run = claimed_run()
     with monkeypatch.context() as away:
-        away.setattr(answers, "_mark_stored", raise_lost)
+        away.setattr(answers, "mark_stored", raise_lost)
         assert buy(run).raw == b"picture"
     assert states() == ["intent"]
 

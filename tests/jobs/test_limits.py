@@ -279,7 +279,7 @@ def test_no_minute_ever_has_more_calls_than_rate_and_burst(rate, burst, steps):
         provider.now = now
         while True:
             try:
-                limits.take(provider)
+                limits.take(provider, provider.price)
             except NoRoom:
                 break
             calls.append(now)

@@ -101,15 +101,15 @@ def test_an_intent_whose_commit_was_not_confirmed_is_withdrawn(monkeypatch):
 def test_the_worker_that_asked_corrects_what_another_recorded_of_its_answer(monkeypatch):
     """It was frozen after it stored the answer, and another worker recorded that answer."""
     open_shop()
-    mark = answers._mark_stored
+    mark = answers.mark_stored
 
     def slowly(call, answer):
-        monkeypatch.setattr(answers, "_mark_stored", mark)
+        monkeypatch.setattr(answers, "mark_stored", mark)
         assert answers.recover(call.key)
         assert Call.objects.get().remote_id == ""
         mark(call, answer)
 
-    monkeypatch.setattr(answers, "_mark_stored", slowly)
+    monkeypatch.setattr(answers, "mark_stored", slowly)
     told = Answer(raw=b"picture", remote_id="r-1", cost=Decimal("0.05"))
     buy(claimed_run(), Sender(told))
 
@@ -123,7 +123,7 @@ def test_a_finder_that_knows_less_takes_nothing_away(monkeypatch):
     told = Answer(raw=b"picture", remote_id="r-1", cost=Decimal("0.05"))
     bought = buy(claimed_run(), Sender(told))
 
-    answers._mark_stored(bought.call, Answer(raw=b"picture"))
+    answers.mark_stored(bought.call, Answer(raw=b"picture"))
 
     call = Call.objects.get()
     assert (call.remote_id, call.cost) == ("r-1", Decimal("0.05"))
@@ -153,12 +153,12 @@ def test_a_finder_that_read_the_old_cost_does_not_write_it_back(monkeypatch):
     def meanwhile(rows, *columns, **options):
         found = list(filter_by(rows, *columns, **options))
         monkeypatch.setattr(CallQuerySet, "values_list", filter_by)
-        in_another_thread(lambda: answers._mark_stored(intent.call, told))
+        in_another_thread(lambda: answers.mark_stored(intent.call, told))
         return FirstOf(found)
 
     monkeypatch.setattr(CallQuerySet, "values_list", meanwhile)
     found_by_another = Call.objects.get()
-    answers._mark_stored(found_by_another, Answer(raw=b"picture"))
+    answers.mark_stored(found_by_another, Answer(raw=b"picture"))
 
     assert Call.objects.get().cost == shop().spent_today == Decimal("0.05")
 

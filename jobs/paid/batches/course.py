@@ -1,12 +1,127 @@
-"""The course of a batch, step by step: collect, upload, create, poll, fetch, hand out."""
+"""The course of a batch: collect, upload, create, poll, fetch, hand out.
 
+Each step is recorded before the next begins. A later run, on any worker, goes on from there.
+"""
+
+import logging
 from typing import TYPE_CHECKING
 
+from django.core.exceptions import ImproperlyConfigured
+from django.db.models.functions import Now
+
+from jobs.db import sessions, text
+from jobs.errors import (
+    BatchTooLarge,
+    NoBatches,
+    OperatorsFault,
+    PermanentError,
+    ProviderUnavailable,
+)
+from jobs.models import Call, Provider, State
+from jobs.paid import limits
+from jobs.paid.batches import collecting, creating, fetching, handing_out, members, polling
+from jobs.paid.clients import services
+from jobs.paid.clients.batch import BatchClient, Remote
 from jobs.run import Run
 
 if TYPE_CHECKING:
     from jobs.paid.batches.models import Batch
 
+log = logging.getLogger(__name__)
+
 
 def take(batch: "Batch", run: Run) -> None:
-    raise NotImplementedError
+    """Go on with the batch until it is done, or until it has to wait: then this raises Snooze."""
+    if batch.collected_at is None:
+        collecting.collect(batch)
+    if not batch.remote_id:
+        _send(batch, run)
+    if not batch.remote_id:
+        return  # nothing was left to send
+    client = client_of(batch)
+    if batch.ended_at is None:
+        remote = polling.poll(batch, run, client)
+        if remote.files:
+            fetching.fetch(batch, run, client, remote)
+        else:
+            _end_without_results(batch, remote)
+    handing_out.hand_out(batch, run, client)
+
+
+def client_of(batch: "Batch") -> BatchClient:
+    try:
+        client = services.batch_client(batch.provider)
+    except ImproperlyConfigured as error:
+        raise OperatorsFault(600, f"{batch.provider} can't be asked from here: {error}") from None
+    if client is None:
+        raise NoBatches(reason=f"{batch.provider} has no batches.")
+    return client
+
+
+def _send(batch: "Batch", run: Run) -> None:
+    try:
+        _submit(batch, run)
+    except NoBatches as error:
+        _make_at_once(batch, error)
+    except BatchTooLarge as error:
+        limits.note_fault(batch.provider, error)
+        _release(batch, most_calls=max(1, batch.total // 2))
+    except ProviderUnavailable as error:
+        limits.let_wait(error, limits.note_fault(batch.provider, error))
+        raise
+
+
+def _submit(batch: "Batch", run: Run) -> None:
+    client = client_of(batch)
+    if batch.create_sent_at is not None:
+        creating.record(batch, creating.find(batch, run, client))
+        return
+    if batch.total and not batch.input_file:
+        creating.upload(batch, run, client)
+    if batch.total:
+        creating.record(batch, creating.create(batch, run, client))
+
+
+def _make_at_once(batch: "Batch", error: NoBatches) -> None:
+    """The provider has no batches after all: its calls are made at once, and operators are told."""
+    Provider.objects.filter(name=batch.provider).update(batch_note=text.message(error))
+    log.warning("%s: no batches, so calls are made at once: %s", batch.provider, error)
+    _release(batch)
+    members.make_at_once(collecting.waiting(batch.provider))
+
+
+def _release(batch: "Batch", most_calls: int | None = None) -> None:
+    """The calls wait again; the next batch collects them, a smaller one if need be."""
+    with sessions.short_transaction():
+        limits.lock(batch.provider)
+        members.release(members.of(batch).filter(state__in=[State.WAITING, State.INTENT]))
+    type(batch).objects.collect_soon(batch.provider, most_calls)
+
+
+def _end_without_results(batch: "Batch", remote: Remote) -> None:
+    """Nothing was answered, and nothing was billed."""
+    error = remote.error or ProviderUnavailable(reason=f"Its batch ended as {remote.state}.")
+    sent = members.of(batch).filter(state=State.INTENT)
+    if isinstance(error, BatchTooLarge):
+        limits.note_fault(batch.provider, error)
+        _release(batch, most_calls=max(1, batch.total // 2))
+    elif remote.bad_line is not None:
+        guilty = sent.order_by("pk")[remote.bad_line - 1 : remote.bad_line]
+        members.fail(Call.objects.filter(pk__in=[call.pk for call in guilty]), error)
+        _release(batch)
+    else:
+        for chunk in members.in_chunks(sent):
+            for call in chunk:
+                members.again(call, error)
+    members.note(batch, ended_at=Now())
+
+
+def give_up(batch: "Batch", error: BaseException) -> None:
+    """The batch has failed. Calls that were not sent get its error.
+
+    Calls that were sent stay as they are: a person can requeue the batch, which goes on.
+    """
+    unsent = members.of(batch).filter(state=State.WAITING)
+    calls = list(unsent)
+    members.fail(unsent, PermanentError(f"Its batch failed: {text.message(error)}"))
+    members.wake(calls)

@@ -5,17 +5,33 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import ClassVar
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
-from jobs.models import Job, Status
+from jobs.db import inserts, sessions
+from jobs.models import Job, JobQuerySet, Status
 from jobs.paid.batches import course
 from jobs.run import Run
 
 
 def new_token() -> str:
     return secrets.token_hex(16)
+
+
+class BatchQuerySet(JobQuerySet):
+    def collect_soon(self, provider: str, most_calls: int | None = None) -> None:
+        """Make sure that a batch will collect the provider's waiting calls.
+
+        The calls must be committed by now. A batch that is collecting first marks itself and then
+        looks: either it sees the calls, or this waits for it and inserts the next batch.
+        """
+        after = timedelta(seconds=settings.BATCH_COLLECT_SECONDS)
+        batch = Batch(provider=provider, run_after=Now() + after, most_calls=most_calls)
+        with sessions.short_transaction():
+            inserts.insert_missing([batch])
 
 
 class Batch(Job):
@@ -34,6 +50,7 @@ class Batch(Job):
     most_calls = models.IntegerField(
         _("most calls"), null=True, blank=True, help_text=_("empty: as many as the settings allow")
     )
+    form = models.TextField(_("form"), default="", db_default="", blank=True)
     collected_at = models.DateTimeField(_("collected"), null=True, blank=True)
     input_file = models.TextField(_("input file"), default="", db_default="", blank=True)
     create_sent_at = models.DateTimeField(_("creation sent"), null=True, blank=True)
@@ -56,6 +73,8 @@ class Batch(Job):
 
     timeout = timedelta(minutes=15)
     patience = timedelta(days=14)
+
+    objects: ClassVar = BatchQuerySet.as_manager()
 
     class Meta(Job.Meta):
         db_table = "llm_batches"
@@ -80,3 +99,6 @@ class Batch(Job):
 
     def perform(self, run: Run) -> None:
         course.take(self, run)
+
+    def on_failure(self, error: BaseException) -> None:
+        course.give_up(self, error)

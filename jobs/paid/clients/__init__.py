@@ -23,3 +23,5 @@ class Answer:
     raw: bytes
     remote_id: str = ""  # the service's own id of the request
     cost: Decimal | None = None  # None: the service did not say, so the provider's price counts
+    input_tokens: int | None = None  # None: the service did not say
+    output_tokens: int | None = None

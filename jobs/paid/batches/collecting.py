@@ -1,0 +1,106 @@
+"""Which waiting calls go into a batch: the oldest first, as many as limits and budget allow."""
+
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.db.models import TextField
+from django.db.models.functions import Cast, Length, Now
+
+from jobs.db import sessions
+from jobs.errors import NoRoom, Snooze, TooDear
+from jobs.models import Call, Provider, Strategy
+from jobs.models.call import CallQuerySet
+from jobs.paid import limits
+from jobs.paid.batches import members, pace
+from jobs.paid.batches.strategy import offers_batches, takes_batches
+
+if TYPE_CHECKING:
+    from jobs.paid.batches.models import Batch
+
+
+def collect(batch: "Batch") -> None:
+    """Take calls into the batch."""
+    _let_go(batch)
+    with sessions.short_transaction():
+        provider = limits.lock(batch.provider)
+        members.note(batch, collected_at=Now())  # before it looks: see `collect_soon`
+        try:
+            limits.refuse_if_closed(provider)
+            chosen = _affordable(_candidates(batch), provider)
+        except NoRoom as closed:
+            raise Snooze(pace.closed(batch), str(closed)) from None
+        Call.objects.filter(pk__in=[call.pk for call in chosen]).update(batch_id=batch.id)
+        form = form_of(chosen[0]) if chosen else ""
+        members.note(batch, total=len(chosen), form=form)
+    if waiting(batch.provider).exists():
+        type(batch).objects.collect_soon(batch.provider)
+
+
+def waiting(provider: str) -> CallQuerySet:
+    """The calls that the next batch of this provider collects."""
+    return Call.objects.uncollected().filter(provider=provider).exclude(strategy=Strategy.SYNC)
+
+
+def _let_go(batch: "Batch") -> None:
+    """If the strategy changed, make calls at once, but not those whose job chose a batch."""
+    provider = limits.find(batch.provider)
+    if not offers_batches(provider):
+        members.make_at_once(waiting(batch.provider))
+    elif not takes_batches(provider):
+        members.make_at_once(waiting(batch.provider).filter(strategy=""))
+
+
+def _candidates(batch: "Batch") -> list[Call]:
+    """As many as fit into one batch; calls whose job is gone or canceled are ended here."""
+    most = min(batch.most_calls or settings.BATCH_MOST_CALLS, settings.BATCH_MOST_CALLS)
+    sized = waiting(batch.provider).annotate(size=Length(Cast("request", TextField())))
+    calls = list(sized.order_by("pk").select_for_update(skip_locked=True)[:most])
+    wanted = members.living(calls)
+    unwanted = {call.pk for call in calls} - {call.pk for call in wanted}
+    if unwanted:
+        members.drop(Call.objects.filter(pk__in=unwanted))
+    return _fitting(wanted)
+
+
+def _fitting(calls: list[Call]) -> list[Call]:
+    """The first ones that fit into one file, all of one form: a batch has one address."""
+    fitting: list[Call] = []
+    room = settings.BATCH_MOST_BYTES
+    for call in calls:
+        room -= call.size  # type: ignore[attr-defined]
+        if fitting and room < 0:
+            break
+        if not fitting or form_of(call) == form_of(fitting[0]):
+            fitting.append(call)
+    return fitting
+
+
+def form_of(call: Call) -> str:
+    return str((call.request or {}).get("form", ""))
+
+
+def _affordable(calls: list[Call], provider: Provider) -> list[Call]:
+    """Those that today's budget covers. A call that no day's budget covers is told so."""
+    chosen: list[Call] = []
+    dear: list[Call] = []
+    total = Decimal(0)
+    for call in calls:
+        cost = members.cost_of(call, provider)
+        try:
+            limits.refuse_beyond_budget(provider, cost)
+            limits.refuse_beyond_budget(provider, total + cost)
+        except TooDear as error:
+            if chosen:
+                break
+            members.fail(Call.objects.filter(pk=call.pk), error)
+            dear.append(call)
+            continue
+        except NoRoom:
+            if chosen or dear:
+                break
+            raise
+        chosen.append(call)
+        total += cost
+    members.wake(dear)
+    return chosen

@@ -1,0 +1,154 @@
+"""Sending a batch: upload its file, record the intent, create it once, find it if that was lost."""
+
+import json
+import logging
+import tempfile
+import time
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from django.db import Error
+from django.db.models import F
+from django.db.models.functions import Now
+
+from jobs.db import sessions
+from jobs.errors import AnswerLost, BadRequest, NoRoom, OutcomeUnknown, Snooze
+from jobs.models import Call, State
+from jobs.paid import ledger, limits
+from jobs.paid.batches import members, pace
+from jobs.paid.clients import may_send, services
+from jobs.paid.clients.batch import BatchClient, Remote
+from jobs.run import Run
+
+if TYPE_CHECKING:
+    from jobs.paid.batches.models import Batch
+
+log = logging.getLogger(__name__)
+
+UPLOAD_SECONDS, CREATE_SECONDS, LIST_SECONDS = 300.0, 120.0, 60.0
+
+
+# Upload: costs nothing, so it may be repeated
+
+
+def upload(batch: "Batch", run: Run, client: BatchClient) -> None:
+    _, model = services.split(batch.provider)
+    with tempfile.TemporaryDirectory() as folder:
+        lines = Path(folder, "requests.jsonl")
+        total = _write(batch, client, model, lines)
+        if total:
+            with run.step("upload"):
+                run.allow(timedelta(seconds=UPLOAD_SECONDS) + ledger.MARGIN)
+                file = client.upload(lines, batch.token, UPLOAD_SECONDS)
+            members.note(batch, input_file=file)
+    members.note(batch, total=total)
+
+
+def _write(batch: "Batch", client: BatchClient, model: str, path: Path) -> int:
+    """Write the file, one line per member, in the order of their ids; returns how many."""
+    number = 0
+    with path.open("w", encoding="utf-8") as file:
+        for chunk in members.in_chunks(members.of(batch).filter(state=State.WAITING)):
+            sessions.give_back()
+            for call in chunk:
+                try:
+                    line = client.line(model, call.key, call.request or {})
+                except BadRequest as error:  # its own fault: the others go on
+                    members.fail(Call.objects.filter(pk=call.pk), error)
+                    members.wake([call])
+                    continue
+                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+                number += 1
+    return number
+
+
+# Create: once for a token, whatever happens
+
+
+def create(batch: "Batch", run: Run, client: BatchClient) -> Remote:
+    """Record the intent, book the price of all members, and send the only request that costs."""
+    send_by = time.monotonic() + ledger.SEND_WITHIN.total_seconds()
+    _begin(batch, run)
+    before = may_send.set(partial(ledger.refuse_if_late, run, send_by))
+    try:
+        with run.step("create"):
+            ledger.refuse_if_late(run, send_by)
+            run.allow(timedelta(seconds=CREATE_SECONDS) + ledger.MARGIN)
+            _, model = services.split(batch.provider)
+            return client.create(model, batch.form, batch.input_file, batch.token, CREATE_SECONDS)
+    except AnswerLost:
+        return find(batch, run, client)
+    except Exception as error:
+        if getattr(error, "billed", True):
+            raise  # whether it exists is not known: the next run looks for it
+        _withdraw(batch, run, error)
+        raise
+    finally:
+        may_send.reset(before)
+
+
+def _begin(batch: "Batch", run: Run) -> None:
+    run.check()
+    try:
+        with sessions.short_transaction():
+            provider = limits.lock(batch.provider)
+            ledger.confirm(run)
+            limits.refuse_if_closed(provider)
+            booked = members.book(batch, provider)
+            members.note(batch, create_sent_at=provider.now, booked=booked, looks=0)
+    except NoRoom as closed:
+        raise Snooze(pace.closed(batch), str(closed)) from None
+    except Error as error:  # the commit may have succeeded although its reply was lost
+        _withdraw(batch, run, error)
+        raise
+
+
+def _withdraw(batch: "Batch", run: Run, error: Exception) -> None:
+    """It was certainly not created: give the price back, and let it be created later.
+
+    Not guarded by the claim: another worker that has it by now must not look for it in vain.
+    """
+
+    def write() -> None:
+        with sessions.short_transaction():
+            limits.lock(batch.provider)
+            mine = type(batch).objects.filter(pk=batch.pk, remote_id="")
+            if mine.update(create_sent_at=None, booked=0):
+                unbooked = members.of(batch).filter(state=State.INTENT)
+                members.unbook(unbooked, state=State.WAITING, booked_on=None)
+        batch.create_sent_at = None
+
+    run.insist(write, time.monotonic() + ledger.RECORD_FOR.total_seconds(), Error)
+    log.warning("%s was not created: %s", batch, error)
+
+
+# Find: the reply of `create` was lost
+
+
+def find(batch: "Batch", run: Run, client: BatchClient) -> Remote:
+    """The batch in the provider's list: looked for at once, after 1 and after 5 minutes."""
+    assert batch.create_sent_at is not None
+    since = batch.create_sent_at - timedelta(minutes=10)  # the provider's clock may differ
+    with run.step("find"):
+        run.allow(timedelta(seconds=LIST_SECONDS) + ledger.MARGIN)
+        found = client.find(batch.token, since, LIST_SECONDS)
+    if found:
+        for twin in found[1:]:
+            log.error("%s exists twice: %s is canceled", batch, twin.id)
+            client.cancel(twin.id, LIST_SECONDS)
+        return found[0]
+    members.note(batch, looks=F("looks") + 1)
+    if batch.looks <= len(pace.LIST_LAGS):
+        raise Snooze(pace.LIST_LAGS[batch.looks - 1], "Its creation was not confirmed: look again.")
+    why = f"Whether the batch {batch.token} was created at {batch.provider} is not known."
+    members.lose(members.of(batch), why)
+    members.wake(list(members.of(batch)))
+    raise OutcomeUnknown(why)
+
+
+def record(batch: "Batch", remote: Remote) -> None:
+    """It exists: from now on it is polled by its id."""
+    members.note(batch, remote_id=remote.id, submitted_at=Now(), state=remote.state)
+    members.note_remote(list(members.of(batch)), remote.id)

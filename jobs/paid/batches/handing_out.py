@@ -1,0 +1,107 @@
+"""Turning each line of a batch's results into a stored call, and waking its job.
+
+Repeatable: a line whose call has ended is passed over.
+"""
+
+import itertools
+import logging
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jobs.errors import ProviderUnavailable, Snooze
+from jobs.models import Call, State
+from jobs.paid import answers, limits
+from jobs.paid.batches import fetching, members
+from jobs.paid.batches.collecting import waiting
+from jobs.paid.clients import services
+from jobs.paid.clients.batch import BatchClient, Result
+from jobs.run import Run
+
+if TYPE_CHECKING:
+    from jobs.paid.batches.models import Batch
+
+log = logging.getLogger(__name__)
+
+CHUNK = 100
+CHUNK_MINUTES = timedelta(minutes=5)  # if the storage is slow
+STILL_RUNNING = 2.0  # seconds
+
+
+def hand_out(batch: "Batch", run: Run, client: BatchClient) -> None:
+    with run.step("hand out"):
+        for chunk in _chunks(_results(batch, client)):
+            run.check()
+            run.allow(CHUNK_MINUTES)
+            _hand_out(batch, chunk)
+        _end_missing(batch)
+    _wake(batch)
+    if waiting(batch.provider).exists():
+        type(batch).objects.collect_soon(batch.provider)
+    stored = members.of(batch).filter(state=State.STORED).count()
+    members.note(batch, done=stored, failed=members.of(batch).count() - stored)
+
+
+def _results(batch: "Batch", client: BatchClient) -> Iterator[Result]:
+    _, model = services.split(batch.provider)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "piece.jsonl")
+        for piece in fetching.stored(batch):
+            path.write_bytes(piece)
+            yield from client.results(model, batch.form, path)
+
+
+def _chunks(results: Iterator[Result]) -> Iterator[list[Result]]:
+    while chunk := list(itertools.islice(results, CHUNK)):
+        yield chunk
+
+
+def _hand_out(batch: "Batch", results: list[Result]) -> None:
+    keys = [result.key for result in results]
+    sent = members.of(batch).filter(key__in=keys, state__in=[State.INTENT, State.UNKNOWN])
+    calls = {call.key: call for call in sent}
+    ended = []
+    for result in results:
+        call = calls.pop(result.key, None)  # the first line counts, if there are two
+        if call is not None:
+            _end(call, result)
+            ended.append(call)
+    members.wake(ended)
+
+
+def _end(call: Call, result: Result) -> None:
+    if result.answer is not None:
+        raw = answers.put(call, result.answer.raw)
+        answers.mark_stored(call, replace(result.answer, raw=raw))
+        limits.note_answer(call.provider)
+        return
+    error = result.error or ProviderUnavailable(reason="Its line has neither answer nor error.")
+    if isinstance(error, ProviderUnavailable) and not error.billed:
+        members.again(call, error)
+    else:
+        members.fail(Call.objects.same(call), error)
+
+
+def _end_missing(batch: "Batch") -> None:
+    """Lines that the results lack. A batch that was cut short has not billed them."""
+    missing = members.of(batch).filter(state=State.INTENT)
+    was_cut = any(word in batch.state.lower() for word in ("cancel", "expire"))
+    for chunk in members.in_chunks(missing):
+        if not was_cut:
+            log.error("%s has no line for %d of its calls", batch, len(chunk))
+            same = Call.objects.filter(pk__in=[call.pk for call in chunk])
+            members.lose(same, "The results of its batch have no line for it.")
+            continue
+        for call in chunk:
+            members.again(call, ProviderUnavailable(reason=f"Its batch ended as {batch.state}."))
+
+
+def _wake(batch: "Batch") -> None:
+    """Wake all jobs. One whose run has not settled yet would sleep on: come back for it."""
+    for chunk in members.in_chunks(members.of(batch)):
+        members.wake(chunk)
+        if members.are_running(chunk):
+            raise Snooze(STILL_RUNNING, "A job of it has not settled yet.")

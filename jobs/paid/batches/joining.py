@@ -1,0 +1,87 @@
+"""A call joins the next batch of its provider, and its job waits without a slot."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.db import IntegrityError
+from django.db.models.functions import Now
+
+from jobs import errors
+from jobs.db import sessions
+from jobs.errors import GarbageAnswer, InBatch, PermanentError
+from jobs.models import Call, State, Strategy
+from jobs.paid import ledger, limits
+from jobs.paid.batches.models import Batch
+from jobs.paid.batches.strategy import takes_batches
+from jobs.run import Run
+
+# The batch wakes its jobs. This is for a job that it could not wake.
+LONGEST_WAIT = timedelta(hours=26)
+
+
+def join(
+    run: Run, name: str, key: str, payload_hash: str, request: dict[str, Any], strategy: str
+) -> None:
+    """Raise InBatch if this call is made in a batch, or return: then it is made at once.
+
+    The error of its line in an earlier batch is raised here too.
+    """
+    last = Call.objects.filter(key=key).order_by("-number").first()
+    if last and last.is_in_batch:
+        raise in_batch(name)
+    if last and last.state == State.FAILED:
+        raise_again(last)
+    is_waiting = last is not None and last.state == State.WAITING
+    if is_waiting and last and last.strategy == Strategy.SYNC:
+        return
+    if not takes_batches(limits.find(name), strategy):
+        return
+    if not is_waiting:
+        ledger.refuse_after_too_many(key)
+        _wait(run, name, key, payload_hash, request, strategy)
+    Batch.objects.collect_soon(name)
+    raise in_batch(name)
+
+
+def in_batch(name: str) -> InBatch:
+    return InBatch(LONGEST_WAIT.total_seconds(), f"It is answered in a batch of {name}.")
+
+
+def raise_again(call: Call) -> None:
+    """Raise the error of a batch's line in the job it belongs to.
+
+    A permanent one until a person requeues the job; garbage once, then it may be bought again.
+    """
+    if not call.error_kind or call.excused:
+        return
+    kind = getattr(errors, call.error_kind, PermanentError)
+    if issubclass(kind, GarbageAnswer):
+        Call.objects.same(call).update(excused=True)
+    raise kind(call.error)
+
+
+def _wait(
+    run: Run, name: str, key: str, payload_hash: str, request: dict[str, Any], strategy: str
+) -> None:
+    """Leave a call that waits. Not in the transaction of `collect_soon`: see there."""
+    try:
+        with sessions.short_transaction():
+            ledger.confirm(run)
+            number = ledger.next_number(key)
+            Call.objects.create(
+                provider=name,
+                job_id=run.job.id,
+                kind=run.job._meta.label,
+                epoch=run.epoch,
+                worker=run.job.locked_by or "",
+                key=key,
+                number=number,
+                payload_hash=payload_hash,
+                state=State.WAITING,
+                answer_name=ledger.name_of(key, number),
+                deadline=Now(),
+                request=request,
+                strategy=strategy,
+            )
+    except IntegrityError:  # a run of this job that lost its claim has left one just now
+        return

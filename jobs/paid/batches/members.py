@@ -1,0 +1,208 @@
+"""The calls of a batch: how many together are booked, released, sent again, or told their error."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+from datetime import timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from django.apps import apps
+from django.db.models import Sum
+from django.db.models.functions import Now
+
+from jobs.db import sessions, text
+from jobs.errors import LeaseLost, PermanentError
+from jobs.models import Call, Job, JobQuerySet, Provider, State, Status
+from jobs.models.call import CallQuerySet
+from jobs.paid import ledger, limits
+
+if TYPE_CHECKING:
+    from jobs.paid.batches.models import Batch
+
+CHUNK = 500
+EXPECTED_WITHIN = timedelta(days=14)  # after that, nobody expects an answer
+MOST_BATCHES = 5  # that a call may pass through without an answer
+
+
+def of(batch: "Batch") -> CallQuerySet:
+    return Call.objects.filter(batch_id=batch.id)
+
+
+def in_chunks(calls: CallQuerySet, size: int = CHUNK) -> Iterator[list[Call]]:
+    """All these calls in the order of their ids, which is the order of the file's lines."""
+    last = 0
+    while chunk := list(calls.filter(pk__gt=last).order_by("pk")[:size]):
+        yield chunk
+        last = chunk[-1].pk
+
+
+def note(batch: "Batch", **columns: object) -> None:
+    """Record a step of the batch, if this worker still holds it."""
+    held = type(batch).objects.held(batch)
+    if not held.update(**columns):
+        raise LeaseLost(f"{batch} was taken over by another worker.")
+    batch.refresh_from_db(fields=list(columns))
+
+
+# Jobs
+
+
+def jobs_of(calls: Collection[Call]) -> Iterator[JobQuerySet]:
+    """The jobs that these calls are for, one queryset for each of their models."""
+    ids = defaultdict(list)
+    for call in calls:
+        ids[call.kind].append(call.job_id)
+    for kind, members in ids.items():
+        model: type[Job] = apps.get_model(kind)
+        yield model.objects.with_ids(members)
+
+
+def wake(calls: Collection[Call]) -> None:
+    """Their jobs run as soon as a slot is free. A job that runs right now is left alone."""
+    for jobs in jobs_of(calls):
+        asleep = jobs.filter(status=Status.QUEUED, run_after__gt=Now())
+        ids = asleep.order_by("id").select_for_update(skip_locked=True).values_list("id", flat=True)
+        with sessions.short_transaction():
+            jobs.model.objects.with_ids(list(ids)).update(run_after=Now())
+
+
+def are_running(calls: Collection[Call]) -> bool:
+    """Whether a run that left one of these calls is not settled yet."""
+    epochs = {call.job_id: call.epoch for call in calls}
+    return any(
+        epochs[id] == epoch
+        for jobs in jobs_of(calls)
+        for id, epoch in jobs.processing().values_list("id", "epoch")
+    )
+
+
+def note_remote(calls: Collection[Call], remote_id: str) -> None:
+    for jobs in jobs_of(calls):
+        jobs.model.note_batch(jobs.values_list("id", flat=True), remote_id)
+
+
+def living(calls: Collection[Call]) -> list[Call]:
+    """The calls whose jobs still want the answer."""
+    wanted = {id for jobs in jobs_of(calls) for id in jobs.living().values_list("id", flat=True)}
+    return [call for call in calls if call.job_id in wanted]
+
+
+# Money
+
+
+def cost_of(call: Call, provider: Provider) -> Decimal:
+    """The most that it can cost in a batch."""
+    most_input, most_output = (call.request or {}).get("most_tokens", ledger.NO_TOKENS)
+    return provider.cost(most_input, most_output, batch=True)
+
+
+def book(batch: "Batch", provider: Provider) -> Decimal:
+    """Write the intents of all members and book what they can cost, on the locked provider."""
+    total = Decimal(0)
+    for chunk in in_chunks(of(batch).filter(state=State.WAITING)):
+        for call in chunk:
+            call.cost = cost_of(call, provider)
+            call.state = State.INTENT
+            call.booked_on = provider.booking_day
+            call.deadline = provider.now + EXPECTED_WITHIN
+            total += call.cost
+        Call.objects.bulk_update(chunk, ["cost", "state", "booked_on", "deadline"])
+    limits.refuse_beyond_budget(provider, total)
+    limits.charge(provider, total)
+    return total
+
+
+def unbook(calls: CallQuerySet, **columns: object) -> None:
+    """Nothing was billed: give back what was booked, in the caller's transaction."""
+    booked = calls.values_list("provider", "booked_on").annotate(sum=Sum("cost")).order_by()
+    for name, day, amount in booked:
+        if day and amount:
+            limits.book(name, -amount, day)
+    calls.update(cost=Decimal(0), **columns)
+
+
+# What becomes of calls without an answer
+
+
+def release(calls: CallQuerySet) -> None:
+    """They were certainly not sent, or not accepted: they wait for the next batch again."""
+    unbook(calls, state=State.WAITING, batch_id=None, booked_on=None)
+
+
+def again(call: Call, error: Exception) -> None:
+    """Not billed: end this call, and let the same request wait for the next batch.
+
+    After too many batches its job gets the error.
+    """
+    with sessions.short_transaction():
+        limits.lock(call.provider)
+        open_call = Call.objects.same(call).filter(state=State.INTENT)
+        request = open_call.values_list("request", flat=True).first()
+        if request is None:
+            return
+        is_last = call.number >= MOST_BATCHES
+        if is_last:
+            error = PermanentError(f"No batch answered it, of {call.number}: {error}")
+        unbook(open_call, **_failed(error, told=is_last))
+        if not is_last:
+            _wait_again(call, request)
+
+
+def _wait_again(call: Call, request: object) -> None:
+    Call.objects.create(
+        provider=call.provider,
+        job_id=call.job_id,
+        kind=call.kind,
+        epoch=call.epoch,
+        worker=call.worker,
+        key=call.key,
+        number=call.number + 1,
+        payload_hash=call.payload_hash,
+        state=State.WAITING,
+        answer_name=ledger.name_of(call.key, call.number + 1),
+        deadline=Now(),
+        request=request,
+        strategy=call.strategy,
+    )
+
+
+def fail(calls: CallQuerySet, error: BaseException) -> None:
+    """End calls with an error, which their jobs raise when they run next."""
+    if getattr(error, "billed", True):
+        calls.update(**_failed(error))
+    else:
+        unbook(calls, **_failed(error))
+
+
+def drop(calls: CallQuerySet) -> None:
+    """Their jobs don't want them any more, and they were not sent."""
+    reason = "Its job ended before the call was sent."
+    calls.update(state=State.FAILED, error=reason, finished_at=Now(), request=None)
+
+
+def _failed(error: BaseException, *, told: bool = True) -> dict[str, object]:
+    return {
+        "state": State.FAILED,
+        "error": text.message(error),
+        "error_kind": text.kind(error) if told else "",
+        "finished_at": Now(),
+        "request": None,
+    }
+
+
+def lose(calls: CallQuerySet, why: str) -> None:
+    """Nobody knows whether they were billed."""
+    calls.filter(state=State.INTENT).update(
+        state=State.UNKNOWN, error=why, finished_at=Now(), request=None
+    )
+
+
+def make_at_once(calls: CallQuerySet) -> int:
+    """Waiting calls that no batch has collected are made at once; returns how many."""
+    number = 0
+    for chunk in in_chunks(calls.uncollected().exclude(strategy="sync")):
+        ids = [call.pk for call in chunk]
+        Call.objects.uncollected().filter(pk__in=ids).update(strategy="sync")
+        wake(chunk)
+        number += len(chunk)
+    return number

@@ -1,0 +1,65 @@
+"""Asking how far a batch is. Between two polls it is a queued job, without a slot."""
+
+import logging
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from django.db.models import F
+
+from jobs.db import text
+from jobs.errors import BatchGone, OperatorsFault, ProviderUnavailable, Snooze
+from jobs.paid import ledger, limits
+from jobs.paid.batches import members, pace
+from jobs.paid.clients.batch import BatchClient, Remote
+from jobs.run import Run
+
+if TYPE_CHECKING:
+    from jobs.paid.batches.models import Batch
+
+log = logging.getLogger(__name__)
+
+POLL_SECONDS = 60.0
+
+
+def poll(batch: "Batch", run: Run, client: BatchClient) -> Remote:
+    """The batch, if it has ended at the provider; else this raises Snooze until the next poll."""
+    remote = _look(batch, run, client)
+    members.note(
+        batch,
+        state=text.clean(remote.state, 100),
+        done=remote.done,
+        failed=remote.failed,
+        polls=F("polls") + 1,
+    )
+    if remote.has_ended:
+        return remote
+    raise Snooze(pace.poll(batch.polls - 1), f"{remote.state}: {remote.done} of {batch.total}")
+
+
+def _look(batch: "Batch", run: Run, client: BatchClient) -> Remote:
+    try:
+        with run.step("poll"):
+            run.allow(timedelta(seconds=2 * POLL_SECONDS) + ledger.MARGIN)
+            if batch.cancel_asked:
+                _cancel(batch, client)
+            return client.look(batch.remote_id, POLL_SECONDS)
+    except BatchGone as error:
+        limits.note_fault(batch.provider, error)  # pauses it until a person has looked
+        error.retry_after = pace.LONGEST
+        raise
+    except OperatorsFault as error:
+        error.retry_after = pace.LONGEST
+        raise
+    except ProviderUnavailable as error:  # polling goes on, and creating is not held up by it
+        error.retry_after = max(error.retry_after or 0, pace.poll(batch.polls))
+        raise
+
+
+def _cancel(batch: "Batch", client: BatchClient) -> None:
+    """Ask the provider to stop. Repeated until it has ended: a request may get lost."""
+    try:
+        client.cancel(batch.remote_id, POLL_SECONDS)
+    except BatchGone:
+        raise
+    except Exception as error:  # it may have ended just now
+        log.warning("%s could not be canceled: %s", batch, error)
