@@ -128,6 +128,7 @@ class Order(Job):
 
     name = models.TextField(unique=True)
     seconds = models.FloatField(db_default=0)
+    strategy = models.TextField(db_default="", default="")
 
     provider = "shop:model"
     backoff_base = timedelta(milliseconds=100)
@@ -140,7 +141,10 @@ class Order(Job):
         return cls.provider
 
     def perform(self, run):
-        return calls.buy(run, hashlib.sha256(self.name.encode()).hexdigest(), self.send).raw
+        payload_hash = hashlib.sha256(self.name.encode()).hexdigest()
+        request = {"form": "text", "prompt": self.name}
+        bought = calls.buy(run, payload_hash, self.send, request=request, strategy=self.strategy)
+        return bought.raw
 
     def send(self, timeout):
         if ledger := os.environ.get("LEDGER"):

@@ -13,6 +13,7 @@ from jobs.models import Call, State, Strategy
 from jobs.paid import ledger, limits
 from jobs.paid.batches.models import Batch
 from jobs.paid.batches.strategy import takes_batches
+from jobs.paid.clients import services
 from jobs.run import Run
 
 # The batch wakes its jobs. This is for a job that it could not wake.
@@ -34,7 +35,7 @@ def join(
     is_waiting = last is not None and last.state == State.WAITING
     if is_waiting and last and last.strategy == Strategy.SYNC:
         return
-    if not takes_batches(limits.find(name), strategy):
+    if not (services.has_batches(name) and takes_batches(limits.find(name), strategy)):
         return
     if not is_waiting:
         ledger.refuse_after_too_many(key)

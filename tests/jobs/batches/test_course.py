@@ -1,0 +1,90 @@
+"""A batch from the first waiting call to the answers of all."""
+
+from decimal import Decimal
+
+from jobs.models import Attempt, Call, State, Status
+from jobs.paid.batches.models import Batch
+from tests.jobs.batches.conftest import orders, perform_all, provider, step
+from tests.testapp.models import Order
+
+
+def test_a_call_under_batch_leaves_its_job_without_a_slot_and_costs_nothing_yet():
+    [job] = orders("lamp")
+
+    assert job.status == Status.QUEUED
+    assert job.attempts == 0
+    [call] = Call.objects.all()
+    assert (call.state, call.cost) == (State.WAITING, 0)
+    assert provider().spent == 0
+    assert Batch.objects.get().status == Status.QUEUED
+
+
+def test_a_batch_brings_the_answers_of_all_its_members_at_half_the_price(bureau):
+    orders("lamp", "chair", "table")
+    step()  # collects, uploads, creates, polls
+    bureau.finish()
+    step()  # fetches and hands out
+
+    ends = perform_all(Order)
+
+    assert sorted(end.result for end in ends) == [b"chair!", b"lamp!", b"table!"]
+    assert bureau.billed == {"lamp": 1, "chair": 1, "table": 1}
+    assert provider().spent == 3 * Decimal("0.02")
+    batch = Batch.objects.get()
+    assert (batch.status, batch.total, batch.done) == (Status.SUCCEEDED, 3, 3)
+
+
+def test_the_jobs_of_a_batch_are_due_as_soon_as_its_answers_are_there(bureau):
+    orders("lamp")
+    step()
+    assert perform_all(Order) == []
+    bureau.finish()
+    step()
+
+    assert len(perform_all(Order)) == 1
+
+
+def test_a_running_batch_is_polled_ever_more_seldom_and_created_once(bureau):
+    orders("lamp")
+    waits = [step().wait.total_seconds() for _ in range(12)]
+
+    assert bureau.requests["create"] == 1
+    assert 24 <= waits[0] <= 36
+    assert 480 <= waits[-1] <= 720
+    assert Attempt.objects.filter(kind="jobs.Batch").count() == 12
+
+
+def test_calls_that_come_while_a_batch_runs_go_into_the_next_one(bureau):
+    orders("lamp")
+    step()
+    orders("chair")
+
+    assert Batch.objects.count() == 2
+    assert Call.objects.filter(batch_id=None, state=State.WAITING).count() == 1
+
+
+def test_more_calls_than_fit_are_split(bureau, settings):
+    settings.BATCH_MOST_CALLS = 2
+    orders("a", "b", "c")
+    step()
+
+    assert [len(batch["prompts"]) for batch in bureau.batches.values()] == [2]
+    assert Batch.objects.filter(collected_at=None).count() == 1
+
+
+def test_a_file_that_would_grow_too_large_is_split(bureau, settings):
+    settings.BATCH_MOST_BYTES = 100
+    orders("a", "b", "c")
+    step()
+
+    assert [len(batch["prompts"]) for batch in bureau.batches.values()] == [1]
+
+
+def test_a_line_that_can_not_be_written_is_its_own_fault(bureau):
+    orders("lamp", "unspeakable")
+    step()
+
+    assert list(bureau.batches["batch-1"]["prompts"].values()) == ["lamp"]
+    [end] = perform_all(Order)
+    assert "can't be said" in str(end.error)
+    assert Order.objects.get(name="unspeakable").status == Status.FAILED
