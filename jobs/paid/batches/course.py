@@ -92,6 +92,7 @@ def _make_at_once(batch: "Batch", error: NoBatches) -> None:
 
 def _release(batch: "Batch", most_calls: int | None = None) -> None:
     """The calls wait again; the next batch collects them, a smaller one if need be."""
+    members.note_remote(list(members.of(batch)), "")
     with sessions.short_transaction():
         limits.lock(batch.provider)
         members.release(members.of(batch).filter(state__in=[State.WAITING, State.INTENT]))

@@ -63,13 +63,11 @@ def _hand_out(batch: "Batch", results: list[Result]) -> None:
     keys = [result.key for result in results]
     sent = members.of(batch).filter(key__in=keys, state__in=[State.INTENT, State.UNKNOWN])
     calls = {call.key: call for call in sent}
-    ended = []
     for result in results:
         call = calls.pop(result.key, None)  # the first line counts, if there are two
         if call is not None:
             _end(call, result)
-            ended.append(call)
-    members.wake(ended)
+    members.wake(list(members.told(batch).filter(key__in=keys)))
 
 
 def _end(call: Call, result: Result) -> None:
@@ -101,7 +99,8 @@ def _end_missing(batch: "Batch") -> None:
 
 def _wake(batch: "Batch") -> None:
     """Wake all jobs. One whose run has not settled yet would sleep on: come back for it."""
-    for chunk in members.in_chunks(members.of(batch)):
+    members.note_remote(list(members.of(batch).exclude(pk__in=members.told(batch))), "")
+    for chunk in members.in_chunks(members.told(batch)):
         members.wake(chunk)
         if members.are_running(chunk):
             raise Snooze(STILL_RUNNING, "A job of it has not settled yet.")

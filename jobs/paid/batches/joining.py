@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 
 from jobs import errors
 from jobs.db import sessions
-from jobs.errors import GarbageAnswer, InBatch, PermanentError
+from jobs.errors import InBatch, PermanentError, ProviderUnavailable
 from jobs.models import Call, State, Strategy
 from jobs.paid import ledger, limits
 from jobs.paid.batches.models import Batch
@@ -51,13 +51,15 @@ def in_batch(name: str) -> InBatch:
 def raise_again(call: Call) -> None:
     """Raise the error of a batch's line in the job it belongs to.
 
-    A permanent one until a person requeues the job; garbage once, then it may be bought again.
+    A permanent one until a person requeues the job; another once, then it may be bought again.
     """
     if not call.error_kind or call.excused:
         return
-    kind = getattr(errors, call.error_kind, PermanentError)
-    if issubclass(kind, GarbageAnswer):
+    kind: type[Exception] = getattr(errors, call.error_kind, PermanentError)
+    if not issubclass(kind, PermanentError):
         Call.objects.same(call).update(excused=True)
+    if issubclass(kind, ProviderUnavailable):
+        raise kind(reason=call.error)
     raise kind(call.error)
 
 

@@ -28,6 +28,11 @@ def of(batch: "Batch") -> CallQuerySet:
     return Call.objects.filter(batch_id=batch.id)
 
 
+def told(batch: "Batch") -> CallQuerySet:
+    """The calls whose jobs have an answer, an error or a question; the others wait again."""
+    return of(batch).exclude(state=State.FAILED, error_kind="")
+
+
 def in_chunks(calls: CallQuerySet, size: int = CHUNK) -> Iterator[list[Call]]:
     """All these calls in the order of their ids, which is the order of the file's lines."""
     last = 0

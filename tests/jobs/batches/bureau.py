@@ -65,8 +65,8 @@ class Bureau:
         for line in Path(file).read_text().splitlines():
             told = json.loads(line)
             if error := told.get("error"):
-                kind = {"bad": BadRequest, "busy": ProviderUnavailable}[error]
-                yield Result(key=told["key"], error=kind(error))
+                kind = BadRequest(error) if error == "bad" else ProviderUnavailable(reason=error)
+                yield Result(key=told["key"], error=kind)
             else:
                 answer = Answer(raw=told["text"].encode(), **told.get("tokens", {}))
                 yield Result(key=told["key"], answer=answer)
