@@ -225,6 +225,11 @@ class Job(models.Model):
         return False
 
     @classmethod
+    def provider_defaults(cls) -> dict[str, Any]:
+        """Columns of its provider's row, when it is made."""
+        return {}
+
+    @classmethod
     def check_setup(cls) -> None:
         """Raise ImproperlyConfigured if it can't run here; a worker calls this before it starts."""
 

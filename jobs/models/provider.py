@@ -264,8 +264,8 @@ class Provider(models.Model):
             return math.inf
         if not self.has_price or left < (self.short_of or 0):
             return 0
-        if self.price:
-            return int(left // self.price)
+        if price := self.cost(batch=self.strategy == Strategy.BATCH):
+            return int(left // price)
         return math.inf if left else 0
 
     def cost(

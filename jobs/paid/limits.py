@@ -47,8 +47,11 @@ def _find(name: str) -> Provider:
 def _make(name: str) -> Provider:
     """Create it with the default budget, which covers no call until a person sets the price."""
     budget = {"daily_budget": settings.DEFAULT_DAILY_BUDGET}
-    limit = {"requests_per_minute": None} if is_free(name) else budget
-    Provider.objects.bulk_create([Provider(name=name, **limit)], ignore_conflicts=True)
+    columns = {"requests_per_minute": None} if is_free(name) else budget
+    for model in job_models():
+        if model.provider_name() == name:
+            columns |= model.provider_defaults()
+    Provider.objects.bulk_create([Provider(name=name, **columns)], ignore_conflicts=True)
     return Provider.objects.with_now().get(name=name)
 
 
