@@ -170,13 +170,14 @@ def refuse_after_too_many(key: str) -> None:
 
 
 def excuse(jobs: Collection[Job]) -> None:
-    """A person requeued these jobs: lost answers no longer stop them.
+    """A person requeued these jobs: lost answers and errors in batches no longer stop them.
 
     A stored answer may be bought again only if its job has failed because it is gone: only
     then has the person been told.
     """
     calls = Call.objects.filter(job_id__in=[job.id for job in jobs])
     calls.unknown().update(excused=True, seen=True)
+    calls.filter(state=State.FAILED).exclude(error_kind="").update(excused=True)
     gone = [job.id for job in jobs if job.error_kind == AnswerGone.__name__]
     if gone:
         Call.objects.filter(job_id__in=gone, state=State.STORED).update(excused=True, seen=True)

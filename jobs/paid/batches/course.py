@@ -13,6 +13,7 @@ from jobs.db import sessions, text
 from jobs.errors import (
     BatchTooLarge,
     NoBatches,
+    NoRoom,
     OperatorsFault,
     PermanentError,
     ProviderUnavailable,
@@ -61,6 +62,8 @@ def client_of(batch: "Batch") -> BatchClient:
 def _send(batch: "Batch", run: Run) -> None:
     try:
         _submit(batch, run)
+    except NoRoom:  # the budget has shrunk since they were collected
+        _release(batch)
     except NoBatches as error:
         _make_at_once(batch, error)
     except BatchTooLarge as error:
@@ -76,10 +79,11 @@ def _submit(batch: "Batch", run: Run) -> None:
     if batch.create_sent_at is not None:
         creating.record(batch, creating.find(batch, run, client))
         return
-    if batch.total and not batch.input_file:
+    was_uploaded = bool(batch.input_file)
+    if batch.total and not was_uploaded:
         creating.upload(batch, run, client)
     if batch.total:
-        creating.record(batch, creating.create(batch, run, client))
+        creating.record(batch, creating.create(batch, run, client, look_first=was_uploaded))
 
 
 def _make_at_once(batch: "Batch", error: NoBatches) -> None:

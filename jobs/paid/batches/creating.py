@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+CLOCKS_DIFFER = timedelta(minutes=10)  # by no more than this
 UPLOAD_SECONDS, CREATE_SECONDS, LIST_SECONDS = 300.0, 120.0, 60.0
 
 
@@ -67,10 +68,16 @@ def _write(batch: "Batch", client: BatchClient, model: str, path: Path) -> int:
 # Create: once for a token, whatever happens
 
 
-def create(batch: "Batch", run: Run, client: BatchClient) -> Remote:
-    """Record the intent, book the price of all members, and send the only request that costs."""
+def create(batch: "Batch", run: Run, client: BatchClient, *, look_first: bool) -> Remote:
+    """Record the intent, book the price of all members, and send the only request that costs.
+
+    With `look_first`, an earlier run may have created it, and a failover may have lost the record.
+    """
+    found = _listed(batch, run, client) if look_first else []
     send_by = time.monotonic() + ledger.SEND_WITHIN.total_seconds()
     _begin(batch, run)
+    if found:
+        return found[0]
     before = may_send.set(partial(ledger.refuse_if_late, run, send_by))
     try:
         with run.step("create"):
@@ -99,6 +106,8 @@ def _begin(batch: "Batch", run: Run) -> None:
             booked = members.book(batch, provider)
             members.note(batch, create_sent_at=provider.now, booked=booked, looks=0)
     except NoRoom as closed:
+        if closed.short_of is not None:
+            raise
         raise Snooze(pace.closed(batch), str(closed)) from None
     except Error as error:  # the commit may have succeeded although its reply was lost
         _withdraw(batch, run, error)
@@ -129,15 +138,7 @@ def _withdraw(batch: "Batch", run: Run, error: Exception) -> None:
 
 def find(batch: "Batch", run: Run, client: BatchClient) -> Remote:
     """The batch in the provider's list: looked for at once, after 1 and after 5 minutes."""
-    assert batch.create_sent_at is not None
-    since = batch.create_sent_at - timedelta(minutes=10)  # the provider's clock may differ
-    with run.step("find"):
-        run.allow(timedelta(seconds=LIST_SECONDS) + ledger.MARGIN)
-        found = client.find(batch.token, since, LIST_SECONDS)
-    if found:
-        for twin in found[1:]:
-            log.error("%s exists twice: %s is canceled", batch, twin.id)
-            client.cancel(twin.id, LIST_SECONDS)
+    if found := _listed(batch, run, client):
         return found[0]
     members.note(batch, looks=F("looks") + 1)
     if batch.looks <= len(pace.LIST_LAGS):
@@ -146,6 +147,18 @@ def find(batch: "Batch", run: Run, client: BatchClient) -> Remote:
     members.lose(members.of(batch), why)
     members.wake(list(members.of(batch)))
     raise OutcomeUnknown(why)
+
+
+def _listed(batch: "Batch", run: Run, client: BatchClient) -> list[Remote]:
+    """The batches with its token; all but the oldest are canceled."""
+    since = batch.created_at - CLOCKS_DIFFER
+    with run.step("find"):
+        run.allow(timedelta(seconds=LIST_SECONDS) + ledger.MARGIN)
+        found = client.find(batch.token, since, LIST_SECONDS)
+        for twin in found[1:]:
+            log.error("%s exists twice: %s is canceled", batch, twin.id)
+            client.cancel(twin.id, LIST_SECONDS)
+    return found
 
 
 def record(batch: "Batch", remote: Remote) -> None:

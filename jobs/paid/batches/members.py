@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from datetime import timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from django.db.models import Sum
 from django.db.models.functions import Now
 
 from jobs.db import sessions, text
-from jobs.errors import LeaseLost, PermanentError
+from jobs.errors import LeaseLost, NoRoom, PermanentError
 from jobs.models import Call, Job, JobQuerySet, Provider, State, Status
 from jobs.models.call import CallQuerySet
 from jobs.paid import ledger, limits
@@ -58,8 +59,9 @@ def jobs_of(calls: Collection[Call]) -> Iterator[JobQuerySet]:
     for call in calls:
         ids[call.kind].append(call.job_id)
     for kind, members in ids.items():
-        model: type[Job] = apps.get_model(kind)
-        yield model.objects.with_ids(members)
+        with suppress(LookupError):  # a model that is not installed any more
+            model: type[Job] = apps.get_model(kind)
+            yield model.objects.with_ids(members)
 
 
 def wake(calls: Collection[Call]) -> None:
@@ -112,7 +114,8 @@ def book(batch: "Batch", provider: Provider) -> Decimal:
             call.deadline = provider.now + EXPECTED_WITHIN
             total += call.cost
         Call.objects.bulk_update(chunk, ["cost", "state", "booked_on", "deadline"])
-    limits.refuse_beyond_budget(provider, total)
+    if provider.left_today is not None and total > provider.left_today:
+        raise NoRoom(f"{provider} has too little left of today's budget.", short_of=total)
     limits.charge(provider, total)
     return total
 

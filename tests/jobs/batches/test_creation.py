@@ -185,3 +185,15 @@ def test_a_twin_of_the_batch_is_canceled(bureau):
 
     assert Batch.objects.get().remote_id == "older"
     assert bureau.batches["batch-2"]["state"] == "cancelled"
+
+
+def test_a_creation_that_a_failover_forgot_is_not_repeated(bureau):
+    orders("lamp")
+    step()
+    Batch.objects.update(create_sent_at=None, remote_id="", submitted_at=None)
+    Call.objects.update(state=State.WAITING)
+    members.Provider.objects.update(spent=0)
+    step()
+
+    assert bureau.requests["create"] == 1
+    assert provider().spent == provider().cost(batch=True)

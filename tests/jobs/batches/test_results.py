@@ -2,6 +2,7 @@
 
 import pytest
 
+from jobs import queue
 from jobs.errors import BadRequest, BatchTooLarge
 from jobs.models import Call, Outcome, State, Status
 from jobs.paid import answers
@@ -189,3 +190,16 @@ def test_the_usage_of_a_line_corrects_its_price(bureau):
     finish(bureau, lambda lines: [{**lines[0], "tokens": tokens}])
 
     assert provider().spent == provider().cost(100, 50, batch=True)
+
+
+def test_a_requeued_job_may_ask_again_after_its_line_was_refused(bureau):
+    orders("lamp")
+    step()
+    finish(bureau, lambda lines: [{"key": lines[0]["key"], "error": "bad"}])
+    perform_all(Order)
+    queue.requeue(Order.objects.all())
+    perform_all(Order)
+    step()
+    finish(bureau)
+
+    assert [end.result for end in perform_all(Order)] == [b"lamp!"]
