@@ -21,6 +21,9 @@ define install
 		echo "uv could not install these packages: trying pip."; $(PIP) -r $(1); }
 endef
 
+# The tests start hundreds of processes. With this set, each would compile every module again.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Made-up values for the checks that need the settings of a server.
 SERVER := DEBUG=false DATABASE_URL=postgresql://tabie@localhost/tabie ALLOWED_HOSTS=example.org \
 	SECRET_KEY=only-for-the-checks-0123456789-abcdefghijklmnopqrstuvwxyz

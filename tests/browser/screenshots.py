@@ -25,12 +25,13 @@ def test_screenshots(visit, transactional_db, pictures, monkeypatch):
     demo.load()
     everything = set(SpotDetail.objects.values_list("spot_name", flat=True))
     alps = set(SpotDetail.objects.filter(guide="alps-by-train").values_list("spot_name", flat=True))
-    shoot(visit("/guides/kyoto-in-two-days/", viewport=DESKTOP), "guide-loading")
+    desktop = {"viewport": DESKTOP, "reduced_motion": "no-preference"}
+    shoot(visit("/guides/kyoto-in-two-days/", **desktop), "guide-loading")
     remember(5, seconds=14)
     have_worker(slots=8)
     paint("Fushimi Inari Shrine", "Kinkaku-ji")
-    shoot(visit("/guides/kyoto-in-two-days/", viewport=DESKTOP), "guide-arriving")
-    phone = {"viewport": PHONE, "color_scheme": "dark"}
+    shoot(visit("/guides/kyoto-in-two-days/", **desktop), "guide-arriving")
+    phone = {**desktop, "viewport": PHONE, "color_scheme": "dark"}
     shoot(visit("/guides/kyoto-in-two-days/", **phone), "guide-arriving-phone-dark")
     new = as_operator(visit("/", viewport={"width": 1280, "height": 1560}), "new_guide")
     shoot(made_by_hand(new), "new-guide")

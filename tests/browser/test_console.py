@@ -155,7 +155,8 @@ def test_a_viewer_sees_and_gets_no_button(guide, visit):
 
 def test_the_dashboard_renews_itself_and_nothing_moves(guide, visit, monkeypatch):
     hide_test_models(monkeypatch)
-    page = log_in(visit("/", viewport={"width": 1280, "height": 400}))
+    window = {"width": 1280, "height": 400}
+    page = log_in(visit("/", viewport=window, reduced_motion="no-preference"))
     new_worker()
     limits.find("painter")
     page.goto("/admin/")

@@ -54,8 +54,8 @@ def guide(transactional_db, pictures):
 def hurry(visit):
     """Open a page whose timers run fast."""
 
-    def hurry(path="/guides/kyoto/"):
-        page = visit("about:blank")
+    def hurry(path="/guides/kyoto/", **options):
+        page = visit("about:blank", **options)
         page.add_init_script(HURRY)
         page.goto(path)
         return page
@@ -69,7 +69,7 @@ def waits(page, count):
 
 
 def test_ten_pictures_arrive_and_move_nothing(guide, hurry):
-    page = hurry()
+    page = hurry(reduced_motion="no-preference")  # animations must move nothing either
     page.evaluate("window.same = true")
     page.evaluate(WATCH_FOR_MOVES)
     bar = page.locator("progress")

@@ -25,7 +25,7 @@ def guide(transactional_db, pictures):
 
 
 def test_loading_turns_into_a_picture_without_a_reload(guide, visit):
-    page = visit("/guides/kyoto/")
+    page = visit("/guides/kyoto/", reduced_motion="no-preference")
     page.evaluate("window.same = true")
     page.evaluate(WATCH_FOR_MOVES)
     assert page.locator("[aria-busy=true]").count() == 3

@@ -13,6 +13,7 @@ import pytest
 from config.embedded.server import Server
 
 ROOT = Path(__file__).parents[2]
+HALF_WRITTEN = shutil.ignore_patterns("*.pyc.*")  # another process compiles, and renames them
 
 
 @pytest.fixture
@@ -33,9 +34,12 @@ def server(tmp):
 
 @pytest.fixture
 def checkout(tmp):
-    """The project as it is just after cloning: no .env, no database."""
+    """The project as it is just after cloning: no .env, no database.
+
+    Compiled modules come along: they stay valid, and no process has to compile them again.
+    """
     for name in ["config", "guides", "jobs", "templates"]:
-        shutil.copytree(ROOT / name, tmp / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, tmp / name, ignore=HALF_WRITTEN)
     shutil.copy(ROOT / "manage.py", tmp)
     return tmp
 

@@ -8,6 +8,7 @@ import pytest
 
 from config.embedded.server import Server, binaries
 from tests.config.families import alive, children_of
+from tests.jobs.processes import wait_until
 
 # Stands in for manage.py: commands drain on SIGTERM, `wait` on the second; `crash` ends when the
 # test says so.
@@ -140,7 +141,7 @@ def test_when_the_supervisor_is_killed_everything_else_ends(supervise, checkout)
 
     assert output == "Tabie was killed. Its processes are stopped, the database too.\n"
     assert len(children) == 3  # one is the guard
-    assert not [pid for pid in children if alive(pid)]
+    wait_until(lambda: not [pid for pid in children if alive(pid)])  # the pipe closes a bit earlier
     assert not database.is_running()
 
 
