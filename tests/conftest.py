@@ -1,7 +1,6 @@
 import fcntl
 import os
 import pickle
-import re
 import sys
 
 import hypothesis
@@ -22,8 +21,6 @@ hypothesis.settings.register_profile("patient", patient)
 hypothesis.settings.register_profile("long", patient, max_examples=500)
 hypothesis.settings.load_profile("patient")
 pytest_plugins = ["tests.browser.visitor"]
-# The painter searches for more patterns than `re` keeps, so every painting compiled all of them.
-re._MAXCACHE = 10_000  # type: ignore[attr-defined]
 in_use = pytest.StashKey[int]()
 
 

@@ -4,6 +4,7 @@ import random
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import cache
 
 from guides.painter.palettes import PALETTES, Palette
 from guides.painter.vocabulary import (
@@ -35,12 +36,19 @@ def is_japan(name: str, description: str, place: str) -> bool:
 
 
 def _mentions(text: str, word: str) -> re.Match[str] | None:
+    """Where the text has this word: rather at its end than elsewhere."""
+    last, anywhere = _patterns(word)
+    return last.search(text) or anywhere.search(text)
+
+
+@cache  # `re` itself keeps fewer patterns than there are words
+def _patterns(word: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Latin words count whole, with or without a plural s; Japanese ones anywhere."""
     if ord(word[0]) >= 0x250:
-        return re.search(rf"{word}(?![ぁ-鿿])", text) or re.search(word, text)
+        return re.compile(rf"{word}(?![ぁ-鿿])"), re.compile(word)
     before = r"\w" if word.startswith("-") else r"(?<!\w)"
     pattern = rf"{before}{word.replace('_', ' ')}s?\b"
-    return re.search(rf"{pattern}$", text) or re.search(pattern, text)
+    return re.compile(rf"{pattern}$"), re.compile(pattern)
 
 
 def choose(
