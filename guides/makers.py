@@ -4,14 +4,14 @@ import hashlib
 import json
 import time
 from dataclasses import asdict, dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Protocol
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from guides import painter
-from jobs.paid.clients import Answer, gemini, openai
+from jobs.paid.clients import Answer, services
 
 # A tag for demonstrations: the painter refuses a spot that has it.
 UNPAINTABLE = "unpaintable"
@@ -40,7 +40,7 @@ class PictureRequest:
 
 
 class Maker(Protocol):
-    """A maker of pictures. It creates its client on first use: pages need its name, not its key."""
+    """A maker of pictures. Its client is made on first use: pages need its name, not its key."""
 
     @property
     def name(self) -> str: ...
@@ -93,34 +93,29 @@ class Gemini:
     def model(self) -> str:
         return str(settings.GEMINI_MODEL)
 
-    @cached_property
-    def client(self) -> gemini.Gemini:
-        return gemini.Gemini(settings.GEMINI_API_KEY, settings.GEMINI_BASE_URL)
-
     def check_setup(self) -> None:
-        self.client.sdk  # noqa: B018 (loaded now, not between a call's intent and its request)
+        services.gemini().sdk  # noqa: B018 (loaded now, not between a call's intent and its request)
 
     def draw(self, request: PictureRequest, timeout: float) -> Answer:
-        return self.client.picture(request.model, request.prompt, timeout)
+        return services.gemini().picture(request.model, request.prompt, timeout)
 
 
 class OpenAI:
     name = "openai"
-    is_free = False
+
+    @property
+    def is_free(self) -> bool:
+        return services.is_local(self.name)
 
     @property
     def model(self) -> str:
         return str(settings.OPENAI_MODEL)
 
-    @cached_property
-    def client(self) -> openai.OpenAI:
-        return openai.OpenAI(settings.OPENAI_API_KEY, settings.OPENAI_BASE_URL)
-
     def check_setup(self) -> None:
-        self.client.sdk  # noqa: B018
+        services.openai().sdk  # noqa: B018
 
     def draw(self, request: PictureRequest, timeout: float) -> Answer:
-        return self.client.picture(request.model, request.prompt, timeout)
+        return services.openai().picture(request.model, request.prompt, timeout)
 
 
 MAKERS: dict[str, type[Maker]] = {"painter": Painter, "gemini": Gemini, "openai": OpenAI}

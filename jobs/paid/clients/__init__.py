@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 MOST_BYTES = 40 * 1024 * 1024  # of an answer: a picture of 30 MB, written as base64
+MOST_FILE_BYTES = 4 * 1024**3  # of a file that is saved to disk
 
 
 # Called just before a request is sent; raises if it is too late to send it.
@@ -22,6 +23,6 @@ class Answer:
 
     raw: bytes
     remote_id: str = ""  # the service's own id of the request
-    cost: Decimal | None = None  # None: the service did not say, so the provider's price counts
-    input_tokens: int | None = None  # None: the service did not say
+    cost: Decimal | None = None  # None: the service did not say, so the provider's prices count
+    input_tokens: int | None = None  # as the service counted them; None: it did not say
     output_tokens: int | None = None

@@ -34,24 +34,32 @@ class Faults:
     service: str  # the name for people: Gemini
     model: str
     secret: str = field(repr=False)  # never shown, even if the service quotes it
+    form: str = "picture"  # of what is asked for, or text
 
     @property
     def settings(self) -> str:
         """The prefix of its settings: GEMINI."""
         return self.service.upper()
 
+    @property
+    def model_setting(self) -> str:
+        return f"{self.settings}_TEXT_MODEL" if self.form == "text" else f"{self.settings}_MODEL"
+
     def not_sent(self, reason: str) -> ProviderUnavailable:
         what = "could not be reached; nothing was sent"
         return ProviderUnavailable(reason=self.text(what, reason))
 
-    def lost(self, reason: str) -> AnswerLost:
+    def lost(self, reason: str) -> ProviderUnavailable:
         what = "received the request, but the answer was lost; the call may be billed"
         return AnswerLost(reason=self.text(what, reason))
 
-    def garbage(self, what: str, body: str = "") -> GarbageAnswer:
+    def garbage(self, what: str, body: str = "") -> Exception:
+        return GarbageAnswer(self.unasked(what, body))
+
+    def unasked(self, what: str, body: str = "") -> str:
         seen = self.quote(body, LONGEST_GARBAGE)
         beginning = f", beginning with {seen!r}" if seen else ""
-        return GarbageAnswer(self.text(f"did not send what was asked for, but {what}{beginning}"))
+        return self.text(f"did not send what was asked for, but {what}{beginning}")
 
     def refused(self, reason: str, *, billed: bool) -> RequestRefused:
         what = "refused this because of its content policy; another wording may help"
@@ -71,7 +79,7 @@ class Faults:
         return self.operators(what, said)
 
     def wrong_model(self, status: int, said: str) -> OperatorsFault:
-        what = f"can't use this model ({status}); check {self.settings}_MODEL"
+        what = f"can't use this model ({status}); check {self.model_setting}"
         return self.operators(what, said)
 
     def from_status(self, status: int, wait: float | None, said: str) -> Exception:
@@ -95,7 +103,7 @@ class Faults:
         if status == 402:
             return self.account(status, said)
         if status in (404, 410):
-            what = f"knows no such model or address ({status}); check {self.settings}_MODEL"
+            what = f"knows no such model or address ({status}); check {self.model_setting}"
             return self.operators(f"{what} and {self.settings}_BASE_URL", said)
         if 300 <= status < 400 or status in (405, 407):
             what = f"is not at this address ({status}); check {self.settings}_BASE_URL"
@@ -114,6 +122,32 @@ class Faults:
         start = hidden[: longest * 4]
         printable = "".join(letter if letter.isprintable() else " " for letter in start)
         return clean(" ".join(printable.split())[:longest])
+
+
+class CreationFaults(Faults):
+    """The errors of creating a batch. In doubt it exists, and can be looked for in the list."""
+
+    def garbage(self, what: str, body: str = "") -> Exception:
+        return self.lost(self.unasked(what, body))
+
+    def from_status(self, status: int, wait: float | None, said: str) -> Exception:
+        if status >= 500:
+            return self.lost(f"{status} {said}")
+        return super().from_status(status, wait, said)
+
+
+class FreeFaults(Faults):
+    """The errors of what certainly costs nothing: looking at a batch, a line that failed."""
+
+    def lost(self, reason: str) -> ProviderUnavailable:
+        return ProviderUnavailable(reason=self.text("did not answer; nothing was bought", reason))
+
+    def garbage(self, what: str, body: str = "") -> Exception:
+        return ProviderUnavailable(reason=self.unasked(what, body))
+
+    def from_status(self, status: int, wait: float | None, said: str) -> Exception:
+        error = super().from_status(status, wait, said)
+        return charged(error, billed=False) if isinstance(error, ProviderUnavailable) else error
 
 
 def charged(error: ErrorT, billed: bool) -> ErrorT:

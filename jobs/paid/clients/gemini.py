@@ -5,26 +5,15 @@ import threading
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from jobs.db.text import clean
-from jobs.paid.clients import MOST_BYTES, Answer, setup
+from jobs.paid.clients import MOST_BYTES, Answer, gemini_forms, setup
 from jobs.paid.clients.declined import Declined, seconds
 from jobs.paid.clients.faults import Faults
 
 if TYPE_CHECKING:
+    import httpx2
     from google import genai
     from google.genai import types
 
-REFUSALS = {
-    "BLOCKLIST",
-    "IMAGE_PROHIBITED_CONTENT",
-    "IMAGE_RECITATION",
-    "IMAGE_SAFETY",
-    "LANGUAGE",
-    "PROHIBITED_CONTENT",
-    "RECITATION",
-    "SAFETY",
-    "SPII",
-}
 # Only these words of Google's message show that waiting won't help. Other words prove nothing:
 # every 429 asks to "check your plan and billing details".
 ACCOUNT_EMPTY = re.compile(r"(?i)limit: 0\b|credits are depleted|spend(ing)? cap|free quota tier")
@@ -33,8 +22,13 @@ ACCOUNT_EMPTY = re.compile(r"(?i)limit: 0\b|credits are depleted|spend(ing)? cap
 DAILY_QUOTA_WAIT = 3600.0
 
 
+HOST = "https://generativelanguage.googleapis.com"
+
+
 class Gemini:
     """Sends requests to Gemini, each once. Threads may share it."""
+
+    version = "v1"  # of the API, as in the SDK
 
     def __init__(self, api_key: str, base_url: str = "", most_bytes: int = MOST_BYTES) -> None:
         self.api_key = api_key.strip()
@@ -51,64 +45,75 @@ class Gemini:
 
     def picture(self, model: str, prompt: str, timeout: float) -> Answer:
         """Ask for one picture."""
+        return self.ask(model, {"form": "picture", "prompt": prompt}, timeout)
+
+    def text(self, model: str, request: dict[str, Any], timeout: float) -> Answer:
+        """Ask for words; the answer's bytes are those of `written`."""
+        return self.ask(model, {**request, "form": "text"}, timeout)
+
+    def ask(self, model: str, request: dict[str, Any], timeout: float) -> Answer:
         from google.genai import types
 
-        config = types.GenerateContentConfig(response_modalities=["IMAGE"])
-        response = self.generate(model, prompt, timeout, config)
-        for part in parts(response):
-            if raw := picture_in(part):
-                return Answer(raw=raw, remote_id=clean(response.response_id or "", 200))
-        raise no_picture(self.faults(model), response)
+        body = gemini_forms.body(request)
+        config = types.GenerateContentConfig.model_validate(
+            {**body["generationConfig"], "systemInstruction": body.get("systemInstruction")}
+        )
+        faults = self.faults(model, request["form"])
+        return gemini_forms.read(faults, self.generate(faults, body["contents"], timeout, config))
 
     def generate(
         self,
-        model: str,
+        faults: Faults,
         contents: "types.ContentListUnionDict",
         timeout: float,
-        config: "types.GenerateContentConfig | None" = None,
+        config: "types.GenerateContentConfig",
     ) -> "types.GenerateContentResponse":
-        """Send one request of any kind; returns its answer within `timeout` seconds."""
+        """Send one request of any kind; returns its response within `timeout` seconds."""
         with self.lock:  # the first thread imports and connects, the others wait for it
             sdk = self.sdk
         from jobs.paid.clients import http
 
-        faults = self.faults(model)
         with http.mapped(faults, declined):
-            response = sdk.models.generate_content(
-                model=model, contents=contents, config=once(config, timeout)
+            return sdk.models.generate_content(
+                model=faults.model, contents=contents, config=once(config, timeout)
             )
-        feedback = response.prompt_feedback
-        if not response.candidates and feedback and feedback.block_reason:
-            raise faults.refused(name(feedback.block_reason), billed=False)
-        return response
 
-    def faults(self, model: str) -> Faults:
-        return Faults("Gemini", model, self.api_key)
+    def faults(self, model: str, form: str) -> Faults:
+        return Faults("Gemini", model, self.api_key, form)
 
     @cached_property
     def sdk(self) -> "genai.Client":
         from google import genai
         from google.genai import types
 
-        from jobs.paid.clients import http
-
         # vertexai=False: otherwise environment variables of other programs would decide.
         return genai.Client(
             api_key=self.api_key,
             vertexai=False,
-            http_options=types.HttpOptions(
-                base_url=self.base_url or None, httpx_client=http.Client(self.most_bytes)
-            ),
+            http_options=types.HttpOptions(base_url=self.base_url or None, httpx_client=self.http),
         )
 
+    @property
+    def root(self) -> str:
+        return (self.base_url or HOST).rstrip("/")
 
-def once(
-    config: "types.GenerateContentConfig | None", timeout: float
-) -> "types.GenerateContentConfig":
+    @property
+    def api(self) -> str:
+        """The address of requests that the SDK does not make for us."""
+        return f"{self.root}/{self.version}"
+
+    @cached_property
+    def http(self) -> "httpx2.Client":
+        from jobs.paid.clients import http
+
+        return http.Client(self.most_bytes)
+
+
+def once(config: "types.GenerateContentConfig", timeout: float) -> "types.GenerateContentConfig":
     """The same config for exactly one request: it turns off three features that send more."""
     from google.genai import types
 
-    return (config or types.GenerateContentConfig()).model_copy(
+    return config.model_copy(
         update={
             "automatic_continuation": False,
             "automatic_function_calling": types.AutomaticFunctionCallingConfig(disable=True),
@@ -118,34 +123,6 @@ def once(
             ),
         }
     )
-
-
-def parts(response: "types.GenerateContentResponse") -> "list[types.Part]":
-    """The parts of the first candidate; empty if there is none."""
-    content = response.candidates[0].content if response.candidates else None
-    return (content.parts if content else None) or []
-
-
-def picture_in(part: "types.Part") -> bytes | None:
-    """The picture in this part, unless it is a thinking model's draft."""
-    blob = part.inline_data
-    if part.thought or not blob or not (blob.mime_type or "").startswith("image/"):
-        return None
-    return blob.data
-
-
-def no_picture(faults: Faults, response: "types.GenerateContentResponse") -> Exception:
-    """Why there is no picture: refused half-way, which is billed, or an unknown reason."""
-    finish = name(response.candidates[0].finish_reason) if response.candidates else ""
-    if finish in REFUSALS:
-        return faults.refused(finish, billed=True)
-    text = " ".join(part.text for part in parts(response) if part.text)
-    return faults.garbage(f"an answer without a picture ({finish or 'no candidate'})", text)
-
-
-def name(reason: object) -> str:
-    """The reason as text, e.g. SAFETY, even if the SDK doesn't know it."""
-    return str(getattr(reason, "value", reason or ""))
 
 
 def declined(faults: Faults, answer: Declined) -> Exception:

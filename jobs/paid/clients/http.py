@@ -1,21 +1,25 @@
 """The HTTP client under both SDKs: one deadline for the whole exchange, one cap on its bytes.
 
+An answer is a JSON object in memory, unless the caller says `saving` or `of_any_type`.
+
 Import it on use: httpx2 comes with the SDKs, which are optional.
 """
 
 import json
 import math
 import socket
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Any
 
 import httpx2
 
-from jobs.paid.clients import MOST_BYTES, may_send
+from jobs.paid.clients import MOST_BYTES, MOST_FILE_BYTES, may_send
 from jobs.paid.clients.declined import Declined
 from jobs.paid.clients.faults import Faults
 
@@ -24,6 +28,8 @@ ON_THE_WIRE = {"content-encoding", "content-length", "transfer-encoding"}
 
 NAP = 1.0  # seconds
 FROZEN = 2 * NAP  # if a nap took longer, the process was frozen
+
+Reader = Callable[[httpx2.Response, int], bytes]  # gets the cap in bytes
 
 # The beginning of the answer to this thread's request; None until it arrives.
 answer: ContextVar[str | None] = ContextVar("answer", default=None)
@@ -85,23 +91,24 @@ class Client(httpx2.Client):
     def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         options.update(stream=True, follow_redirects=False)  # whatever the SDK asked for
         exchange = Exchange(request)
+        read = reader.get()
 
         def fetch() -> httpx2.Response:
-            return self.whole(super(Client, self).send(request, **options))
+            return self.whole(super(Client, self).send(request, **options), read)
 
         response = exchange.result(fetch, request.extensions["timeout"]["read"])
         answer.set(beginning(response.content))
         return response
 
-    def whole(self, response: httpx2.Response) -> httpx2.Response:
+    def whole(self, response: httpx2.Response, read: Reader) -> httpx2.Response:
         """The answer with its unpacked body in memory."""
         try:
-            body = self.read(response)
+            if response.status_code != httpx2.codes.OK:
+                body = in_memory(response, self.most_bytes)
+                raise Declined(response.status_code, response.headers, body)
+            body = read(response, self.most_bytes)
         finally:
             response.close()
-        if response.status_code != httpx2.codes.OK:
-            raise Declined(response.status_code, response.headers, body)
-        check_json(response.headers.get("content-type", "no type"), body)
         headers = [
             (name, value)
             for name, value in response.headers.multi_items()
@@ -115,17 +122,62 @@ class Client(httpx2.Client):
             extensions=response.extensions,
         )
 
-    def read(self, response: httpx2.Response) -> bytes:
-        """All bytes, counted after unpacking; httpx2 unpacks a megabyte at a time."""
-        announced = response.headers.get("content-length", "")
-        if announced.isdecimal() and int(announced[:20]) > self.most_bytes:
-            raise Unusable(f"{announced[:20]} bytes, of {self.most_bytes} allowed")
-        body = bytearray()
-        for piece in response.iter_bytes():
-            body += piece
-            if len(body) > self.most_bytes:
-                raise Unusable(f"more than the {self.most_bytes} bytes allowed")
-        return bytes(body)
+
+def json_object(response: httpx2.Response, most_bytes: int) -> bytes:
+    body = in_memory(response, most_bytes)
+    check_json(response.headers.get("content-type", "no type"), body)
+    return body
+
+
+def in_memory(response: httpx2.Response, most_bytes: int) -> bytes:
+    return b"".join(pieces(response, most_bytes))
+
+
+def pieces(response: httpx2.Response, most_bytes: int) -> Iterator[bytes]:
+    """All bytes, counted after unpacking; httpx2 unpacks a megabyte at a time."""
+    announced = response.headers.get("content-length", "")
+    if announced.isdecimal() and int(announced[:20]) > most_bytes:
+        raise Unusable(f"{announced[:20]} bytes, of {most_bytes} allowed")
+    count = 0
+    for piece in response.iter_bytes():
+        count += len(piece)
+        if count > most_bytes:
+            raise Unusable(f"more than the {most_bytes} bytes allowed")
+        yield piece
+
+
+# How this thread's next answers are read.
+reader: ContextVar[Reader] = ContextVar("reader", default=json_object)
+
+
+@contextmanager
+def reading(read: Reader) -> Iterator[None]:
+    before = reader.set(read)
+    try:
+        yield
+    finally:
+        reader.reset(before)
+
+
+def of_any_type() -> AbstractContextManager[None]:
+    """The answers inside may be anything, even nothing: their headers count."""
+    return reading(in_memory)
+
+
+@contextmanager
+def saving(to: Path, most_bytes: int = MOST_FILE_BYTES) -> Iterator[None]:
+    """Write the answer inside to this file, which appears only when it is whole."""
+    with tempfile.TemporaryDirectory(dir=to.parent) as folder:
+        part = Path(folder) / "part"  # of its own: a thread past its deadline may still write
+
+        def save(response: httpx2.Response, _: int) -> bytes:
+            with part.open("wb") as file:
+                file.writelines(pieces(response, most_bytes))
+            return b""
+
+        with reading(save):
+            yield
+        part.replace(to)
 
 
 class Exchange:

@@ -1,13 +1,11 @@
 """OpenAI, through its own package."""
 
-import base64
 import threading
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from jobs.db.text import clean
-from jobs.paid.clients import MOST_BYTES, Answer, setup
+from jobs.paid.clients import MOST_BYTES, Answer, openai_forms, setup
 from jobs.paid.clients.declined import Declined, seconds
 from jobs.paid.clients.faults import Faults
 
@@ -25,60 +23,62 @@ ACCOUNT_EMPTY = {
 }
 
 
+# A local server wants no key, but the SDK does.
+NO_KEY = "no-key-needed"
+
+
 class OpenAI:
-    """Sends requests to OpenAI, each once. Threads may share it."""
+    """Sends requests to OpenAI, each once. Threads may share it.
+
+    An address without a key is a local server with the same protocol: free, and without batches.
+    """
 
     def __init__(self, api_key: str, base_url: str = "", most_bytes: int = MOST_BYTES) -> None:
         self.api_key = api_key.strip()
-        self.base_url = base_url
+        self.base_url = base_url.strip()
+        self.is_local = bool(self.base_url) and not self.api_key
         self.most_bytes = most_bytes
         self.lock = threading.Lock()
         setup.check(
-            "openai", module="openai", package="openai", api_key=self.api_key, base_url=base_url
+            "openai",
+            module="openai",
+            package="openai",
+            api_key=self.api_key or (NO_KEY if self.is_local else ""),
+            base_url=self.base_url,
         )
 
     def picture(self, model: str, prompt: str, timeout: float) -> Answer:
         """Ask for one picture."""
-        # No response_format: current models refuse it and always send b64_json.
-        images = self.request(
-            model,
-            lambda sdk: sdk.images.generate(
-                model=model, prompt=prompt, n=1, size="1024x1024", timeout=timeout
-            ),
-        )
-        data = images.data
-        # The SDK checks no types: `data` may be anything that the service sent.
-        image = data[0] if isinstance(data, list) and data else None
-        raw = self.decoded(model, image)
-        return Answer(raw=raw, remote_id=clean(images._request_id or "", 200))
+        body = openai_forms.body(model, {"form": "picture", "prompt": prompt})
+        faults = self.faults(model, "picture")
+        images = self.request(faults, lambda sdk: sdk.images.generate(**body, timeout=timeout))
+        return openai_forms.picture(faults, images, images._request_id or "")
 
-    def request(self, model: str, call: "Callable[[openai.OpenAI], ResponseT]") -> ResponseT:
+    def text(self, model: str, request: dict[str, Any], timeout: float) -> Answer:
+        """Ask for words; the answer's bytes are those of `written`."""
+        body = openai_forms.body(model, {**request, "form": "text"}, is_local=self.is_local)
+        faults = self.faults(model, "text")
+        completion = self.request(
+            faults, lambda sdk: sdk.chat.completions.create(**body, timeout=timeout)
+        )
+        return openai_forms.text(faults, completion, completion._request_id or "")
+
+    def request(
+        self,
+        faults: Faults,
+        call: "Callable[[openai.OpenAI], ResponseT]",
+        refused: Callable[[Faults, Declined], Exception] | None = None,
+    ) -> ResponseT:
         """Send one request, of any kind; `call` must name its timeout."""
         with self.lock:  # the first thread imports and connects, the others wait for it
             sdk = self.sdk
         from jobs.paid.clients import http
 
-        with http.mapped(self.faults(model), declined):
+        with http.mapped(faults, refused or declined):
             return call(sdk)
 
-    def decoded(self, model: str, image: object) -> bytes:
-        """The picture's bytes. A link is not followed: it could lead anywhere."""
-        encoded, link = getattr(image, "b64_json", None), getattr(image, "url", None)
-        faults = self.faults(model)
-        if not encoded and link:
-            what = (
-                "sends links instead of pictures, which cost as much; choose another OPENAI_MODEL"
-            )
-            raise faults.operators(what, str(link), billed=True)
-        if not encoded:
-            raise faults.garbage("an answer without a picture", str(image or ""))
-        try:
-            return base64.b64decode(encoded, validate=True)
-        except (ValueError, TypeError):
-            raise faults.garbage("broken base64", str(encoded)[:200]) from None
-
-    def faults(self, model: str) -> Faults:
-        return Faults("OpenAI", model, self.api_key)
+    def faults(self, model: str, form: str) -> Faults:
+        return Faults("OpenAI", model, self.api_key, form)
 
     @cached_property
     def sdk(self) -> "openai.OpenAI":
@@ -87,7 +87,7 @@ class OpenAI:
         from jobs.paid.clients import http
 
         return openai.OpenAI(
-            api_key=self.api_key,
+            api_key=self.api_key or NO_KEY,
             base_url=self.base_url or None,
             max_retries=0,
             http_client=http.Client(self.most_bytes),

@@ -1,9 +1,15 @@
 import pytest
 
 from jobs.paid.clients.gemini import Gemini
+from jobs.paid.clients.gemini_batches import GeminiBatches
 from jobs.paid.clients.openai import OpenAI
+from jobs.paid.clients.openai_batches import OpenAIBatches
 from tests.jobs.clients.protocols import Service, import_sdks
+from tests.jobs.vendors.base import jsonl
+from tests.jobs.vendors.gemini import GeminiVendor
+from tests.jobs.vendors.openai import OpenAIVendor
 
+MODEL = "model-7"
 KEY = "sk-very-secret-0123456789"
 
 
@@ -38,3 +44,65 @@ def openai(running_service):
 def client(request):
     """Each client in turn, for promises that both make."""
     return request.getfixturevalue(request.param)
+
+
+@pytest.fixture(scope="session", params=["gemini", "openai"])
+def running_shop(request):
+    """Each vendor in turn with its client for batches."""
+    with (GeminiVendor if request.param == "gemini" else OpenAIVendor)() as vendor:
+        if request.param == "gemini":
+            yield vendor, GeminiBatches(Gemini(KEY, vendor.base_url))
+        else:
+            yield vendor, OpenAIBatches(OpenAI(KEY, vendor.base_url))
+
+
+@pytest.fixture
+def vendor(running_shop):
+    running_shop[0].start_anew()
+    return running_shop[0]
+
+
+@pytest.fixture
+def batches(running_shop):
+    return running_shop[1]
+
+
+@pytest.fixture
+def is_gemini(vendor):
+    return isinstance(vendor, GeminiVendor)
+
+
+@pytest.fixture
+def made(vendor, batches, tmp_path):
+    """Makes a batch of one line per prompt; returns what the service said."""
+
+    def made(*prompts, form="text", token="token-1"):
+        file = written_to(tmp_path / "lines.jsonl", batches, prompts, form)
+        name = batches.upload(file, token, 20)
+        return batches.create(MODEL, form, name, token, 20)
+
+    return made
+
+
+def written_to(file, batches, prompts, form):
+    asked = [
+        batches.line(MODEL, f"key-{number}", {"form": form, "prompt": prompt})
+        for number, prompt in enumerate(prompts, 1)
+    ]
+    file.write_bytes(jsonl(asked))
+    return file
+
+
+@pytest.fixture
+def fetched(batches, tmp_path):
+    """The results of an ended batch, by their keys."""
+
+    def fetched(remote, form="text"):
+        results = []
+        for number, name in enumerate(remote.files):
+            file = tmp_path / f"results-{number}.jsonl"
+            batches.download(name, file, 20)
+            results += batches.results(MODEL, form, file)
+        return {result.key: result for result in results}
+
+    return fetched

@@ -40,7 +40,8 @@ class Entry:
     model: str
     request: dict[str, Any]
     headers: dict[str, str] = field(repr=False)
-    paid: bool = False  # a picture was made and is billed, even if it never arrives
+    step: str = ""  # of a batch: upload, create, list, look, cancel, download
+    paid: bool = False  # an answer was made and is billed, even if it never arrives
     sent: int = 0  # bytes of the body
 
 
@@ -52,11 +53,12 @@ class Service(ThreadingHTTPServer):
     `delay` is the seconds before each answer; `hold` an Event that each answer waits for.
     """
 
+    conversation: type["Conversation"]
     daemon_threads = False  # closing waits for them, so that no socket is left open
     request_queue_size = 128
 
     def __init__(self):
-        super().__init__(("127.0.0.1", 0), Conversation)
+        super().__init__(("127.0.0.1", 0), self.conversation)
         self.books = threading.Condition()
         self.closing = threading.Event()
         self.start_anew()
@@ -109,9 +111,13 @@ class Service(ThreadingHTTPServer):
 
     def behaviour_for(self, entry: Entry):
         if callable(self.script):
-            return self.script(entry.prompt, entry.number) or answers.picture()
+            return self.script(entry.prompt, entry.number) or self.usual
         with self.books:
-            return self.script.pop(0) if self.script else answers.picture()
+            return self.script.pop(0) if self.script else self.usual
+
+    def usual(self, conversation):
+        """What is answered without a script."""
+        answers.picture()(conversation)
 
     def next_is(self, behaviour) -> bool:
         """Take the behaviour from the script if it is next, before the request is read."""
@@ -153,15 +159,25 @@ class Conversation(BaseHTTPRequestHandler):
 
     def do_POST(self):
         self.close_connection = True
-        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.converse(self.body())
+
+    def body(self) -> bytes:
+        return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+
+    def book(self, request, step="") -> Entry:
         self.entry = self.server.book(
             path=self.path,
             prompt=prompt_of(request),
             model=request.get("model") or self.path.rpartition("/")[2].partition(":")[0],
             request=request,
             headers={name.lower(): value for name, value in self.headers.items()},
+            step=step,
         )
-        behaviour = self.server.behaviour_for(self.entry)
+        return self.entry
+
+    def converse(self, body: bytes) -> None:
+        """Answer a request that is not about batches."""
+        behaviour = self.server.behaviour_for(self.book(json.loads(body)))
         self.server.pause(self.server.delay)
         self.server.wait_until_released()
         with suppress(OSError):  # the client is gone
@@ -209,6 +225,9 @@ class Conversation(BaseHTTPRequestHandler):
         pass
 
 
+Service.conversation = Conversation
+
+
 @functools.cache
 def import_sdks() -> None:
     """Import both once, without warnings: google-genai warns, and pytest turns that into errors."""
@@ -222,4 +241,6 @@ def prompt_of(request):
     if "contents" in request:
         pieces = [part for content in request["contents"] for part in content["parts"]]
         return "".join(part.get("text", "") for part in pieces)
+    if "messages" in request:
+        return "".join(said["content"] for said in request["messages"] if said["role"] == "user")
     return request.get("prompt", "")

@@ -29,14 +29,6 @@ def test_variables_meant_for_other_programs_change_nothing(service, monkeypatch)
     assert entry.headers["x-goog-api-key"] == KEY
 
 
-def test_a_text_can_be_asked_for_with_the_same_client(service, gemini):
-    service.script = [answers.json_answer(answers.candidate([{"text": "Once upon a time"}]))]
-
-    response = gemini.generate("gemini-3.8-flash", "Tell me", 10)
-
-    assert response.text == "Once upon a time"
-
-
 def test_a_thinking_models_draft_is_not_the_picture(service, gemini):
     draft, final = (
         {"inlineData": {"mimeType": "image/png", "data": data}} for data in ("QUFB", "QkJC")
@@ -53,7 +45,7 @@ def test_an_answer_that_could_be_continued_is_not_continued(service, gemini):
         answers.json_answer(answers.candidate([{"text": "To be"}], **token)),
     ]
 
-    gemini.generate("gemini-3.8-flash", "Tell me", 10)
+    gemini.text("gemini-3.8-flash", {"prompt": "Tell me"}, 10)
 
     assert len(service.ledger) == 1
 
@@ -71,7 +63,8 @@ def test_a_function_that_the_model_wants_called_is_not_called(service, gemini):
         )
     ]
 
-    gemini.generate("m", "Roll", 10, types.GenerateContentConfig(tools=[roll_dice]))
+    config = types.GenerateContentConfig(tools=[roll_dice])
+    gemini.generate(gemini.faults("m", "text"), "Roll", 10, config)
 
     assert len(service.ledger) == 1
 
@@ -115,7 +108,9 @@ def test_words_instead_of_a_picture_are_quoted(service, gemini):
 
 
 def test_a_request_that_makes_no_sense_to_the_sdk_is_not_blamed_on_the_service(service, gemini):
+    from google.genai import types
+
     with pytest.raises(ValueError, match="contents"):
-        gemini.generate("gemini-3.8-flash", [], 10)
+        gemini.generate(gemini.faults("m", "text"), [], 10, types.GenerateContentConfig())
 
     assert service.ledger == []

@@ -28,16 +28,6 @@ def test_a_picture_comes_with_the_services_name_for_the_request(service, openai)
     assert entry.request == {"model": MODEL, "prompt": "a castle", "n": 1, "size": "1024x1024"}
 
 
-def test_a_text_can_be_asked_for_with_the_same_client(service, openai):
-    service.script = [answers.json_answer({"id": "r1", "object": "response", "output": []})]
-
-    response = openai.request(
-        "gpt-6", lambda sdk: sdk.responses.create(model="gpt-6", input="Tell me", timeout=10)
-    )
-
-    assert response.id == "r1"
-
-
 @pytest.mark.parametrize("code", ["moderation_blocked", "content_policy_violation"])
 def test_a_blocked_prompt_is_refused_and_not_billed(service, openai, code):
     error = error_of(
