@@ -250,6 +250,14 @@ PICTURE_STYLE = env.str("PICTURE_STYLE", "")
 PICTURE_LANGUAGE = env.str("PICTURE_LANGUAGE", "")
 
 
+# Language models
+
+LLM_PROVIDER = env.str("LLM_PROVIDER", "") or "scribe"
+LLM_BULK_STRATEGY = env.str("LLM_BULK_STRATEGY", "") or "sync"
+GEMINI_TEXT_MODEL = env.str("GEMINI_TEXT_MODEL", "") or "gemini-3.8-flash"
+OPENAI_TEXT_MODEL = env.str("OPENAI_TEXT_MODEL", "") or "gpt-5.4-mini"
+
+
 # Paid calls
 
 # The currency of the providers' prices.

@@ -58,7 +58,7 @@ class LLMJob(Job):
         return self.last_error
 
     @classmethod
-    def provider_name(cls) -> str:
+    def provider_name(cls) -> str | None:
         return writing.provider_name()
 
     @classmethod

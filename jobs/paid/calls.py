@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from decimal import Decimal
+from typing import Any
 
 from django.db import Error
 
@@ -40,7 +41,15 @@ Send = Callable[[float], Answer]  # receives its timeout in seconds
 KNOWN = (GarbageAnswer, PermanentError, ProviderUnavailable)
 
 
-def buy(run: Run, payload_hash: str, send: Send) -> Bought:
+def buy(
+    run: Run,
+    payload_hash: str,
+    send: Send,
+    *,
+    request: dict[str, Any] | None = None,
+    most_tokens: tuple[int, int] = (0, 0),
+    strategy: str = "",
+) -> Bought:
     """The answer to this request: the stored one, or else a new one from a single call."""
     provider = type(run.job).provider_name()
     assert provider, f"{run.job} makes a paid call, but its provider_name() is None."
