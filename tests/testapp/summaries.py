@@ -1,4 +1,4 @@
-"""A domain that asks for summaries; a job collects them when all have ended."""
+"""A domain that asks for summaries: the example of docs/llm.md, as it is printed there."""
 
 from django.db import models
 
@@ -9,21 +9,16 @@ from jobs.models import Job, uuid7
 class Book(models.Model):
     title = models.TextField()
 
-    class Meta:
-        db_table = "books"
 
-
-class Summary(models.Model):
+class Chapter(models.Model):
     book = models.ForeignKey(Book, on_delete=models.CASCADE)
-    chapter = models.IntegerField()
+    number = models.IntegerField()
     text = models.TextField()
-
-    class Meta:
-        db_table = "summaries"
+    summary = models.TextField(default="")
 
 
 class KeepSummaries(Job):
-    """Moves the answers of one process into the table of summaries."""
+    """Follows the last answer, and moves all of them into the chapters."""
 
     book = models.ForeignKey(Book, on_delete=models.CASCADE)
     asked = models.UUIDField(unique=True)  # the process
@@ -33,17 +28,20 @@ class KeepSummaries(Job):
 
     def perform(self, run):
         with llm.consume(self.asked) as answers:
-            Summary.objects.bulk_create(
-                Summary(
-                    book_id=self.book_id, chapter=answer.position, text=answer.response_json["text"]
-                )
-                for answer in answers
-                if answer.response_json
-            )
+            for answer in answers:
+                if answer.response_json:
+                    chapter = self.book.chapter_set.filter(number=answer.position)
+                    chapter.update(summary=answer.response_json["text"])
 
 
-def summarize(book, chapters):
+def summarize(book):
     asked = uuid7()
-    prompts = [{"system": "Summarize.", "prompt": chapter} for chapter in chapters]
-    keep = KeepSummaries(book=book, asked=asked)
-    return llm.submit(prompts, label=f"Summaries of {book.title}", process_id=asked, then=keep)
+    return llm.submit(
+        [
+            {"system": "Summarize this in one sentence.", "prompt": chapter.text, "max_tokens": 200}
+            for chapter in book.chapter_set.order_by("number")
+        ],
+        label=f"Summaries of {book.title}",
+        process_id=asked,
+        then=KeepSummaries(book=book, asked=asked),
+    )
