@@ -69,6 +69,11 @@ def check_limit(name: str, value: float, most: int) -> None:
         raise ImproperlyConfigured(f"{name}={value:g}: it must be from 0 (no limit) to {most}.")
 
 
+def check_choice(name: str, value: str, known: list[str]) -> None:
+    if value not in known:
+        raise ImproperlyConfigured(f"{name}={value}: known are {', '.join(known)}.")
+
+
 def contact(text: str) -> str:
     """Where holes are reported, as a URI; an e-mail address becomes one."""
     text = text.strip()

@@ -250,6 +250,16 @@ PICTURE_STYLE = env.str("PICTURE_STYLE", "")
 PICTURE_LANGUAGE = env.str("PICTURE_LANGUAGE", "")
 
 
+# Language models
+
+LLM_PROVIDER = env.str("LLM_PROVIDER", "") or "scribe"
+# How a new provider's calls are made: at once, or in batches, later and cheaper.
+LLM_BULK_STRATEGY = env.str("LLM_BULK_STRATEGY", "") or "sync"
+protection.check_choice("LLM_BULK_STRATEGY", LLM_BULK_STRATEGY, ["sync", "batch"])
+GEMINI_TEXT_MODEL = env.str("GEMINI_TEXT_MODEL", "") or "gemini-3.8-flash"
+OPENAI_TEXT_MODEL = env.str("OPENAI_TEXT_MODEL", "") or "gpt-5.4-mini"
+
+
 # Paid calls
 
 # The currency of the providers' prices.

@@ -4,7 +4,7 @@ import os
 
 os.environ["DEBUG"] = "true"  # tests need no production secrets
 # These override .env, so that no test leaves the machine.
-os.environ |= {"S3_BUCKET": "", "IMAGE_PROVIDER": ""} | os.environ
+os.environ |= {"S3_BUCKET": "", "IMAGE_PROVIDER": "", "LLM_PROVIDER": ""} | os.environ
 
 from config.embedded import server
 from config.settings import *  # noqa: F403

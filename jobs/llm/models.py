@@ -5,11 +5,12 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from jobs.llm import writing
-from jobs.models import Job, Status
+from jobs.models import Job, Status, Strategy
 from jobs.run import Run
 
 
@@ -58,12 +59,17 @@ class LLMJob(Job):
         return self.last_error
 
     @classmethod
-    def provider_name(cls) -> str:
+    def provider_name(cls) -> str | None:
         return writing.provider_name()
 
     @classmethod
     def provider_is_free(cls) -> bool:
         return writing.is_free()
+
+    @classmethod
+    def provider_defaults(cls) -> dict[str, Any]:
+        """A long text takes longer than a picture."""
+        return {"strategy": getattr(settings, "LLM_BULK_STRATEGY", Strategy.SYNC), "timeout": 120}
 
     @classmethod
     def check_setup(cls) -> None:

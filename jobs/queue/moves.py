@@ -198,10 +198,11 @@ def write(model: type[Job], ends: list[tuple[End, Any]]) -> None:
     history.record(model, [end for end, row in ends if row.status == Status.PROCESSING])
     for (to, changes), alike in moves.items():
         move(model.objects.with_ids([end.job.id for end in alike]), to, **dict(changes))
-    processes.note_ends([(row, end.moved_to) for end, row in ends if end.moved_to])
+    empty = processes.note_ends([(row, end.moved_to) for end, row in ends if end.moved_to])
     for (to, _), alike in moves.items():
         for end in alike:
             _call_hook_of(end, to)
+    processes.end_empty(empty)
 
 
 def _call_hook_of(end: End, to: Status) -> None:

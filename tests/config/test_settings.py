@@ -193,3 +193,8 @@ def test_a_mistyped_value_stops_the_start_with_a_sentence(python, name, value, s
     assert refused.returncode == 1
     assert sentence in refused.stderr
     assert "Traceback" not in refused.stderr
+
+
+def test_an_unknown_strategy_is_refused_with_those_that_are_known():
+    with pytest.raises(ImproperlyConfigured, match="LLM_BULK_STRATEGY=bulk: known are sync, batch"):
+        protection.check_choice("LLM_BULK_STRATEGY", "bulk", ["sync", "batch"])

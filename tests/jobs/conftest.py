@@ -1,8 +1,9 @@
 import threading
+from contextlib import contextmanager
 from datetime import timedelta
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models.functions import Now
 
 from jobs import queue
@@ -86,3 +87,25 @@ def in_another_thread(call):
     thread.start()
     thread.join()
     return result[0]
+
+
+@contextmanager
+def elsewhere(act):
+    """Hold the locks that `act` takes, in another session, until the block ends."""
+    locked, done = threading.Event(), threading.Event()
+
+    def target():
+        with transaction.atomic():
+            act()
+            locked.set()
+            done.wait()
+        connection.close()
+
+    thread = threading.Thread(target=target)
+    thread.start()
+    assert locked.wait(60)
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()

@@ -1,7 +1,6 @@
 """Trouble with one job, one row or one table stops no other job."""
 
-import threading
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from datetime import timedelta
 
 import pytest
@@ -15,7 +14,7 @@ from jobs.models import Attempt, Status, Worker
 from jobs.worker.alone import Reservation
 from jobs.worker.loop import Loop
 from jobs.worker.options import Options
-from tests.jobs.conftest import make_due, new_chore
+from tests.jobs.conftest import elsewhere, make_due, new_chore
 from tests.jobs.orders import open_shop, order
 from tests.jobs.processes import wait_until
 from tests.jobs.running import running
@@ -25,28 +24,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 LEASE = timedelta(seconds=8)
 SHORT = Patience(locks=timedelta(milliseconds=200))
-
-
-@contextmanager
-def elsewhere(act):
-    """Hold the locks that `act` takes, in another session, until the block ends."""
-    locked, done = threading.Event(), threading.Event()
-
-    def target():
-        with transaction.atomic():
-            act()
-            locked.set()
-            done.wait()
-        connection.close()
-
-    thread = threading.Thread(target=target)
-    thread.start()
-    assert locked.wait(60)
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
 
 
 def lock_shelf(name):

@@ -12,6 +12,7 @@ from jobs.errors import Cancel, PermanentError, ProviderUnavailable, Snooze
 from jobs.models import Job
 from jobs.paid import calls
 from jobs.paid.clients import Answer
+from tests.testapp import summaries, terms  # noqa: F401 (two domains that ask language models)
 
 
 def wait_at_gate(seconds):

@@ -1,0 +1,53 @@
+"""What a process has brought: looked at, taken away, or no longer wanted."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from jobs import queue
+from jobs.llm.models import LLMJob
+from jobs.llm.submission import as_uuid
+from jobs.models import Process, job_models
+from jobs.queue import processes
+
+
+def results(process_id: UUID | str) -> list[LLMJob]:
+    """The requests that have ended, in any way, in the order of their submission."""
+    return list(_ended(process_id).order_by("position", "id"))
+
+
+@contextmanager
+def consume(process_id: UUID | str) -> Iterator[list[LLMJob]]:
+    """Take the results: their rows are deleted in the consumer's transaction.
+
+    If the block raises, they stay. Rows that another consumer has taken are skipped. What the
+    block itself requeued is kept.
+    """
+    with transaction.atomic():
+        taken = list(_ended(process_id).order_by("id").select_for_update(skip_locked=True))
+        taken.sort(key=lambda job: job.position)
+        yield taken
+        if taken:
+            LLMJob.objects.with_ids([job.id for job in taken]).ended().delete()
+
+
+def progress(process_id: UUID | str) -> Process:
+    """The counts of a process: one read, however many jobs it has."""
+    return Process.objects.get(pk=as_uuid(process_id))
+
+
+def cancel(process_id: UUID | str, *, by: object = "a program") -> int:
+    """Cancel all its jobs that have not ended, of any kind; returns their number."""
+    id = as_uuid(process_id)
+    members = [model.objects.filter(process_id=id) for model in job_models()]
+    canceled = sum(len(queue.cancel(jobs, by=by)) for jobs in members)
+    processes.recount(id)
+    return canceled
+
+
+def _ended(process_id: UUID | str) -> QuerySet[LLMJob]:
+    ended: QuerySet[LLMJob] = LLMJob.objects.filter(process_id=as_uuid(process_id)).ended()  # type: ignore[assignment]
+    return ended
