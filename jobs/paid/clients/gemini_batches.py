@@ -61,22 +61,24 @@ class GeminiBatches:
         from jobs.paid.clients import http
 
         faults, left = self.free(token), deadline(timeout)
-        size = str(lines.stat().st_size)
+        size = lines.stat().st_size
         start = {
             "X-Goog-Upload-Protocol": "resumable",
             "X-Goog-Upload-Command": "start",
-            "X-Goog-Upload-Header-Content-Length": size,
+            "X-Goog-Upload-Header-Content-Length": str(size),
             "X-Goog-Upload-Header-Content-Type": "application/jsonl",
         }
-        told = {"file": {"displayName": token, "mimeType": "application/jsonl"}}
+        told = {"display_name": token, "mime_type": "application/jsonl", "size_bytes": size}
         url = f"{self.client.root}/upload/{self.client.version}/files"
         with http.of_any_type():
-            begun = self.send(faults, uploading, "POST", url, left(), headers=start, json=told)
+            begun = self.send(
+                faults, uploading, "POST", url, left(), headers=start, json={"file": told}
+            )
         url = self.session(named(begun.headers.get("x-goog-upload-url"), faults))
         end = {
             "X-Goog-Upload-Command": "upload, finalize",
             "X-Goog-Upload-Offset": "0",
-            "Content-Length": size,
+            "Content-Length": str(size),
         }
         with lines.open("rb") as opened:
             sent = self.send(faults, uploading, "POST", url, left(), headers=end, content=opened)

@@ -107,23 +107,17 @@ def test_gemini_is_asked_as_its_package_asks(tmp_path):
 
 
 def asked_of(vendor, ask):
-    """The requests without what legitimately differs: one chunk or many, sizes, versions."""
     with vendor:
         ask(vendor)
         return [
-            (entry.step, entry.path, without_size(entry.request), upload_headers(entry))
+            (entry.step, entry.path, entry.request, upload_headers(entry))
             for entry in vendor.ledger
         ]
 
 
-def without_size(request):
-    if "file" in request:
-        told = request["file"]
-        return {"file": {name: told[name] for name in ("displayName", "mimeType")}}
-    return request
-
-
 def upload_headers(entry):
-    names = ("x-goog-api-key", "x-goog-upload-command", "x-goog-upload-protocol")
-    headers = {name: entry.headers.get(name) for name in names}
-    return headers if entry.step in ("begin", "create") else headers["x-goog-upload-command"]
+    """Those that count: the package repeats the headers of the first request in the others."""
+    names = ["command", "offset"]
+    if entry.step == "begin":
+        names += ["protocol", "header-content-length", "header-content-type"]
+    return [entry.headers.get(f"x-goog-upload-{name}") for name in names]
