@@ -49,6 +49,7 @@ def test_a_creation_in_doubt_may_have_happened(error_of, behaviour):
 
     assert type(error) is AnswerLost
     assert error.billed
+    assert str(error).count(MODEL) == 1
 
 
 def test_a_creation_whose_reply_is_lost_is_found_again(vendor, batches, made):
@@ -140,7 +141,10 @@ def test_a_bad_creation_is_bad(error_of):
 
 @pytest.mark.parametrize("step", ["upload", "list", "look", "download"])
 def test_a_bad_question_does_not_condemn_the_batch(error_of, step):
-    assert type(error_of(step, answers.status(400))) is OperatorsFault
+    error = error_of(step, answers.status(400))
+
+    assert type(error) is OperatorsFault
+    assert str(error).count("(400)") == 1
 
 
 @pytest.mark.parametrize("code", [400, 401, 404, 429, 500, 502])
@@ -281,6 +285,15 @@ def test_a_slow_upload_is_cut_off(vendor, batches, made, tmp_path):
 
     with pytest.raises(ProviderUnavailable, match="no answer within"):
         batches.upload(tmp_path / "lines.jsonl", "token-1", 0.5)
+
+
+def test_a_slow_download_is_cut_off(vendor, batches, tmp_path):
+    vendor.instead = {"download": answers.drip}
+
+    with pytest.raises(ProviderUnavailable, match=r"no answer within 0\.5 s"):
+        batches.download("files/1", tmp_path / "results", 0.5)
+
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_model_with_a_path_is_taken_as_it_is(vendor, batches, made, is_gemini):

@@ -278,3 +278,13 @@ def test_what_is_canceled_stops(vendor, batches, made):
     batches.cancel(remote.id, 20)
 
     assert "cancel" in batches.look(remote.id, 20).state.lower()
+
+
+def test_what_is_canceled_ends_by_itself(vendor, batches, made):
+    vendor.finish_after = 1
+    remote = made("a castle")
+    batches.cancel(remote.id, 20)
+
+    remote = batches.look(remote.id, 20)
+
+    assert (remote.has_ended, remote.done, vendor.billed) == (True, 0, {})

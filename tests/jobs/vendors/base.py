@@ -126,6 +126,7 @@ class Vendor(Service):
         the first `answered` of them. Each answered line is billed.
         """
         with self.books:
+            assert not self.has_ended(batch.state), f"{batch.id} is {batch.state} already"
             word = self.states.get(state, state)
             if state == "completed":
                 answered = len(batch.lines)
@@ -188,7 +189,11 @@ class Vendor(Service):
         batch = self.known(batch_id)
         batch.looks += 1
         if self.finish_after is not None and not self.has_ended(batch.state):
-            self.advance(batch, "completed" if batch.looks >= self.finish_after else "running")
+            is_canceling = batch.state == self.states.get("canceling")
+            if batch.looks >= self.finish_after:
+                self.advance(batch, "canceled" if is_canceling else "completed")
+            elif not is_canceling:
+                self.advance(batch, "running")
         return batch
 
     def listed(self) -> list[Batch]:
