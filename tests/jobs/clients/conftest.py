@@ -46,6 +46,11 @@ def client(request):
     return request.getfixturevalue(request.param)
 
 
+# For what one vendor alone does.
+only_gemini = pytest.mark.parametrize("running_shop", ["gemini"], indirect=True)
+only_openai = pytest.mark.parametrize("running_shop", ["openai"], indirect=True)
+
+
 @pytest.fixture(scope="session", params=["gemini", "openai"])
 def running_shop(request):
     """Each vendor in turn with its client for batches."""

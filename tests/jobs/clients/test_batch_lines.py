@@ -13,7 +13,7 @@ from jobs.errors import (
 )
 from jobs.paid.clients import lines
 from tests.jobs.clients import answers
-from tests.jobs.clients.conftest import KEY, MODEL
+from tests.jobs.clients.conftest import KEY, MODEL, only_gemini, only_openai
 from tests.jobs.vendors import base
 from tests.jobs.vendors.base import Fault
 from tests.jobs.vendors.lines import jsonl
@@ -77,9 +77,8 @@ def test_openais_policy_refuses_a_line(vendor, answered, is_gemini, code):
     assert type(error) is (BadRequest if is_gemini else RequestRefused)
 
 
-def test_a_line_that_was_blocked_is_refused(read, is_gemini):
-    if not is_gemini:
-        return
+@only_gemini
+def test_a_line_that_was_blocked_is_refused(read):
     blocked = {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}
 
     [result] = read({"key": "a", "response": blocked})
@@ -88,14 +87,12 @@ def test_a_line_that_was_blocked_is_refused(read, is_gemini):
     assert not result.error.billed
 
 
+@only_gemini
 @pytest.mark.parametrize(
     ("code", "kind"), [(3, BadRequest), (8, ProviderUnavailable), (13, ProviderUnavailable)]
 )
 @pytest.mark.parametrize("place", ["error", "status"])
-def test_googles_numbers_are_understood(read, is_gemini, code, kind, place):
-    if not is_gemini:
-        return
-
+def test_googles_numbers_are_understood(read, code, kind, place):
     [result] = read({"key": "a", place: {"code": code, "message": "it is so"}})
 
     assert type(result.error) is kind
@@ -156,23 +153,27 @@ def test_a_line_without_end_is_not_read_into_memory(tmp_path):
 
 
 @pytest.mark.parametrize("form", ["text", "picture"])
-@pytest.mark.parametrize("body", [{}, [], 7, {"choices": 7, "data": 7, "candidates": 7}])
+@pytest.mark.parametrize("body", [{}, {"choices": 7, "data": 7, "candidates": 7}])
 def test_an_answer_of_another_shape_is_garbage_and_billed(read, is_gemini, form, body):
-    if is_gemini:
-        if not isinstance(body, dict):
-            return
-        [result] = read({"key": "a", "response": body}, form=form)
-    else:
-        response = {"status_code": 200, "request_id": "r", "body": body}
-        [result] = read({"custom_id": "a", "response": response, "error": None}, form=form)
+    response = {"status_code": 200, "request_id": "r", "body": body}
+    line = {"key": "a", "response": body} if is_gemini else {"custom_id": "a", "response": response}
+
+    [result] = read(line, form=form)
 
     assert type(result.error) is GarbageAnswer
     assert result.error.billed
 
 
-def test_new_fields_do_no_harm(read, is_gemini):
-    if not is_gemini:
-        return
+@only_openai
+@pytest.mark.parametrize("body", [[], 7, None])
+def test_a_body_that_is_no_object_is_garbage(read, body):
+    [result] = read({"custom_id": "a", "response": {"status_code": 200, "body": body}})
+
+    assert type(result.error) is GarbageAnswer
+
+
+@only_gemini
+def test_new_fields_do_no_harm(read):
     body = {**answers.candidate([{"text": "x", "mood": "good"}]), "novelty": {"a": 1}}
 
     [result] = read({"key": "a", "response": body, "metadata": {}})
