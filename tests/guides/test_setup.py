@@ -41,6 +41,15 @@ def test_pages_need_the_name_of_the_provider_and_not_its_key(settings):
     assert SpotImageJob.provider_name() == "gemini:some-model"
 
 
+def test_pictures_of_a_local_server_need_no_key_and_are_free(settings):
+    settings.IMAGE_PROVIDER, settings.OPENAI_API_KEY = "openai", ""
+    settings.OPENAI_BASE_URL = "http://127.0.0.1:11434/v1"
+
+    SpotImageJob.check_setup()
+
+    assert SpotImageJob.provider_is_free()
+
+
 def test_a_paid_picture_is_not_made_beside_the_queue(spot, settings):
     settings.IMAGE_PROVIDER = "gemini"
 

@@ -34,7 +34,10 @@ class Result:
 
 
 class BatchClient(Protocol):
-    """Every method sends one request, once, and raises the errors of `jobs.errors`.
+    """Every method sends its request once and raises the errors of `jobs.errors`.
+
+    `create` alone costs money: its lost reply is an AnswerLost, which `find` resolves. The errors
+    of all other methods say that nothing was billed, except BatchGone.
 
     A request is a dict: {"form": "picture", "prompt": …} or {"form": "text", "prompt": …, …}.
     """
@@ -46,7 +49,7 @@ class BatchClient(Protocol):
         """Upload the input file; returns its name at the service. Costs nothing."""
 
     def create(self, model: str, form: str, file: str, token: str, timeout: float) -> Remote:
-        """Create the batch: the only request here that costs money."""
+        """Create the batch. Raises NoBatches or BatchTooLarge if the service won't have it."""
 
     def find(self, token: str, since: datetime, timeout: float) -> list[Remote]:
         """All batches with this token, the oldest first, by paging through the service's list."""
@@ -55,10 +58,10 @@ class BatchClient(Protocol):
         """The batch's state now; raises BatchGone if the service does not know it."""
 
     def cancel(self, remote_id: str, timeout: float) -> None:
-        """Ask the service to stop; what is finished stays."""
+        """Ask the service to stop; what is finished stays. Nothing happens if it has ended."""
 
     def download(self, file: str, to: Path, timeout: float) -> None:
-        """Write a result file to disk, however large it is."""
+        """Write a result file to disk, however large it is. It appears when it is whole."""
 
     def results(self, model: str, form: str, file: Path) -> Iterator[Result]:
         """The lines of a downloaded file, one at a time; lines that can't be read are left out."""

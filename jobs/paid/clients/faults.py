@@ -18,6 +18,7 @@ ErrorT = TypeVar("ErrorT", ProviderUnavailable, OperatorsFault, RequestRefused)
 
 LONGEST_MESSAGE = 300
 LONGEST_GARBAGE = 80
+NOT_ASKED_FOR = "did not send what was asked for, but "
 
 # Neither vendor bills a request that failed on the vendor's side. 521 to 523 come from
 # Cloudflare, the proxy in front of OpenAI: it could not reach the service.
@@ -54,12 +55,11 @@ class Faults:
         return AnswerLost(reason=self.text(what, reason))
 
     def garbage(self, what: str, body: str = "") -> Exception:
-        return GarbageAnswer(self.unasked(what, body))
+        return GarbageAnswer(self.text(f"{NOT_ASKED_FOR}{self.seen(what, body)}"))
 
-    def unasked(self, what: str, body: str = "") -> str:
-        seen = self.quote(body, LONGEST_GARBAGE)
-        beginning = f", beginning with {seen!r}" if seen else ""
-        return self.text(f"did not send what was asked for, but {what}{beginning}")
+    def seen(self, what: str, body: str) -> str:
+        start = self.quote(body, LONGEST_GARBAGE)
+        return f"{what}, beginning with {start!r}" if start else what
 
     def refused(self, reason: str, *, billed: bool) -> RequestRefused:
         what = "refused this because of its content policy; another wording may help"
@@ -128,7 +128,7 @@ class CreationFaults(Faults):
     """The errors of creating a batch. In doubt it exists, and can be looked for in the list."""
 
     def garbage(self, what: str, body: str = "") -> Exception:
-        return self.lost(self.unasked(what, body))
+        return self.lost(f"it sent {self.seen(what, body)}")
 
     def from_status(self, status: int, wait: float | None, said: str) -> Exception:
         if status >= 500:
@@ -143,7 +143,7 @@ class FreeFaults(Faults):
         return ProviderUnavailable(reason=self.text("did not answer; nothing was bought", reason))
 
     def garbage(self, what: str, body: str = "") -> Exception:
-        return ProviderUnavailable(reason=self.unasked(what, body))
+        return ProviderUnavailable(reason=self.text(f"{NOT_ASKED_FOR}{self.seen(what, body)}"))
 
     def from_status(self, status: int, wait: float | None, said: str) -> Exception:
         error = super().from_status(status, wait, said)

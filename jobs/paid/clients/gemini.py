@@ -52,6 +52,7 @@ class Gemini:
         return self.ask(model, {**request, "form": "text"}, timeout)
 
     def ask(self, model: str, request: dict[str, Any], timeout: float) -> Answer:
+        """Send a request of either form."""
         from google.genai import types
 
         body = gemini_forms.body(request)

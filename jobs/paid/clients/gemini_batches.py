@@ -35,6 +35,15 @@ ENDED = {"SUCCEEDED", "PARTIALLY_SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED"}
 PAGE = 100
 # Errors inside a batch have numbers of gRPC, or statuses of HTTP.
 STATUSES = {3: 400, 4: 504, 5: 404, 7: 403, 8: 429, 9: 400, 10: 409, 11: 400, 16: 401}
+# What is read of a response. The SDK refuses fields that it does not know.
+PART: dict[str, Any] = {"text": {}, "thought": {}, "inlineData": {"mimeType": {}, "data": {}}}
+FIELDS: dict[str, Any] = {
+    "candidates": {"content": {"parts": PART}, "finishReason": {}, "finishMessage": {}},
+    "modelVersion": {},
+    "promptFeedback": {"blockReason": {}},
+    "responseId": {},
+    "usageMetadata": {"promptTokenCount": {}, "candidatesTokenCount": {}, "thoughtsTokenCount": {}},
+}
 LINE = re.compile(r"(?i)\bline (\d{1,9})\b")
 
 
@@ -47,29 +56,31 @@ class GeminiBatches:
     def line(self, model: str, key: str, request: dict[str, Any]) -> dict[str, Any]:
         return {"key": key, "request": gemini_forms.body(request)}
 
-    def upload(self, file: Path, token: str, timeout: float) -> str:
+    def upload(self, lines: Path, token: str, timeout: float) -> str:
         """Two requests: the first one asks where to send the file."""
         from jobs.paid.clients import http
 
         faults, left = self.free(token), deadline(timeout)
-        size = str(file.stat().st_size)
+        size = lines.stat().st_size
         start = {
             "X-Goog-Upload-Protocol": "resumable",
             "X-Goog-Upload-Command": "start",
-            "X-Goog-Upload-Header-Content-Length": size,
+            "X-Goog-Upload-Header-Content-Length": str(size),
             "X-Goog-Upload-Header-Content-Type": "application/jsonl",
         }
-        told = {"file": {"displayName": token, "mimeType": "application/jsonl"}}
+        told = {"display_name": token, "mime_type": "application/jsonl", "size_bytes": size}
         url = f"{self.client.root}/upload/{self.client.version}/files"
         with http.of_any_type():
-            begun = self.send(faults, uploading, "POST", url, left(), headers=start, json=told)
+            begun = self.send(
+                faults, uploading, "POST", url, left(), headers=start, json={"file": told}
+            )
         url = self.session(named(begun.headers.get("x-goog-upload-url"), faults))
         end = {
             "X-Goog-Upload-Command": "upload, finalize",
             "X-Goog-Upload-Offset": "0",
-            "Content-Length": size,
+            "Content-Length": str(size),
         }
-        with file.open("rb") as opened:
+        with lines.open("rb") as opened:
             sent = self.send(faults, uploading, "POST", url, left(), headers=end, content=opened)
         return named(inside(sent.json(), "file").get("name"), faults)
 
@@ -119,7 +130,8 @@ class GeminiBatches:
     def download(self, file: str, to: Path, timeout: float) -> None:
         from jobs.paid.clients import http
 
-        url = f"{self.client.api}/{file}:download"
+        # Without "download" Google answers with a redirect to this address.
+        url = f"{self.client.root}/download/{self.client.version}/{file}:download"
         with http.saving(to):
             self.send(self.free(file), asking, "GET", url, timeout, params={"alt": "media"})
 
@@ -206,12 +218,20 @@ def read(faults: Faults, free: Faults, line: dict[str, Any]) -> Answer:
 
     response = line.get("response")
     if isinstance(response, dict):
-        found = types.GenerateContentResponse.model_validate_json(
-            json.dumps(response), extra="ignore"
-        )
+        known = json.dumps(pruned(response, FIELDS))
+        found = types.GenerateContentResponse.model_validate_json(known)
         return gemini_forms.read(faults, found)
     error = inside(line, "error") or inside(line, "status")
     raise declined(free, Declined(status_of(error), {}, json.dumps({"error": error}).encode()))
+
+
+def pruned(found: Any, fields: dict[str, Any]) -> Any:
+    """The same JSON with these fields alone."""
+    if isinstance(found, list):
+        return [pruned(item, fields) for item in found]
+    if isinstance(found, dict) and fields:
+        return {name: pruned(found[name], fields[name]) for name in fields if name in found}
+    return found
 
 
 def status_of(error: dict[str, Any]) -> int:

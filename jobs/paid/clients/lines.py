@@ -35,11 +35,10 @@ def objects(file: Path, most_bytes: int = 2 * MOST_BYTES) -> Iterator[dict[str, 
     """The JSON objects of a file, a line each; what is broken or far too long is left out."""
     with file.open("rb") as opened:
         while line := opened.readline(most_bytes):
-            whole = line
-            while line and not line.endswith(b"\n"):  # the line is too long, or the last
-                line = opened.readline(most_bytes)
-                whole = b"" if line else whole
-            if found := an_object(whole):
+            rest = line
+            while rest and not rest.endswith(b"\n"):  # the line is too long, or the last
+                rest = opened.readline(most_bytes)
+            if found := an_object(line):
                 yield found
 
 

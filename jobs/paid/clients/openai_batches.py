@@ -52,8 +52,8 @@ class OpenAIBatches:
             "body": openai_forms.body(model, request),
         }
 
-    def upload(self, file: Path, token: str, timeout: float) -> str:
-        with file.open("rb") as opened:
+    def upload(self, lines: Path, token: str, timeout: float) -> str:
+        with lines.open("rb") as opened:
             sent = self.client.request(
                 self.free(token),
                 lambda sdk: sdk.files.create(

@@ -4,7 +4,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 
-from jobs.errors import BadRequest, BatchGone, BatchTooLarge, NoBatches
+from jobs.errors import BadRequest, BatchGone, BatchTooLarge, NoBatches, OperatorsFault
 from jobs.paid.clients.declined import Declined
 from jobs.paid.clients.faults import Faults
 
@@ -47,7 +47,7 @@ def asking(usual: Declining, faults: Faults, answer: Declined) -> Exception:
         return BatchGone(reason=faults.text(what, answer.message))
     error = usual(faults, answer)
     # No fault of the batch: it must be asked about again when a person has looked.
-    return faults.operators(str(error), "") if isinstance(error, BadRequest) else error
+    return OperatorsFault(reason=str(error)) if isinstance(error, BadRequest) else error
 
 
 def canceling(usual: Declining, faults: Faults, answer: Declined) -> Exception:

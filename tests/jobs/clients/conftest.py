@@ -5,8 +5,8 @@ from jobs.paid.clients.gemini_batches import GeminiBatches
 from jobs.paid.clients.openai import OpenAI
 from jobs.paid.clients.openai_batches import OpenAIBatches
 from tests.jobs.clients.protocols import Service, import_sdks
-from tests.jobs.vendors.base import jsonl
 from tests.jobs.vendors.gemini import GeminiVendor
+from tests.jobs.vendors.lines import jsonl
 from tests.jobs.vendors.openai import OpenAIVendor
 
 MODEL = "model-7"
@@ -44,6 +44,11 @@ def openai(running_service):
 def client(request):
     """Each client in turn, for promises that both make."""
     return request.getfixturevalue(request.param)
+
+
+# For what one vendor alone does.
+only_gemini = pytest.mark.parametrize("running_shop", ["gemini"], indirect=True)
+only_openai = pytest.mark.parametrize("running_shop", ["openai"], indirect=True)
 
 
 @pytest.fixture(scope="session", params=["gemini", "openai"])

@@ -25,9 +25,9 @@ A step is upload, create, list, look, cancel or download. Behaviours are a list,
 request takes the first, or one function that answers them all.
 """
 
-import base64
 import itertools
 import json
+import re
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable
@@ -37,6 +37,7 @@ from typing import Any
 
 from tests.jobs.clients import answers
 from tests.jobs.clients.protocols import Conversation, Service, prompt_of
+from tests.jobs.vendors.lines import filled, jsonl, line_request, request_in
 
 
 @dataclass
@@ -80,6 +81,7 @@ class Refusal(Exception):
 class Vendor(Service):
     """The books, and what both vendors do alike."""
 
+    steps: list[tuple[str, str, str]]  # method, pattern of the path, step; "call": a plain call
     states: dict[str, str]  # the vendor's words for ours
     key_of: Callable[[dict[str, Any]], str]
     page_size = 20
@@ -124,6 +126,7 @@ class Vendor(Service):
         the first `answered` of them. Each answered line is billed.
         """
         with self.books:
+            assert not self.has_ended(batch.state), f"{batch.id} is {batch.state} already"
             word = self.states.get(state, state)
             if state == "completed":
                 answered = len(batch.lines)
@@ -145,8 +148,11 @@ class Vendor(Service):
         raise NotImplementedError
 
     def step(self, method: str, path: str) -> tuple[str, str]:
-        """The step that a request asks for, and the name in its path; "" for a plain call."""
-        raise NotImplementedError
+        """The step that a request asks for, and the name in its path."""
+        for asked, pattern, step in self.steps:
+            if method == asked and (found := re.fullmatch(pattern, path)):
+                return step, "".join(found.groups())
+        return "", ""
 
     def perform(self, step: str, name: str, talk: "Desk", body: bytes) -> Any:
         """Do it; returns the behaviour that replies."""
@@ -183,7 +189,11 @@ class Vendor(Service):
         batch = self.known(batch_id)
         batch.looks += 1
         if self.finish_after is not None and not self.has_ended(batch.state):
-            self.advance(batch, "completed" if batch.looks >= self.finish_after else "running")
+            is_canceling = batch.state == self.states.get("canceling")
+            if batch.looks >= self.finish_after:
+                self.advance(batch, "canceled" if is_canceling else "completed")
+            elif not is_canceling:
+                self.advance(batch, "running")
         return batch
 
     def listed(self) -> list[Batch]:
@@ -223,12 +233,12 @@ class Desk(Conversation):
     def serve(self, body: bytes) -> None:
         self.close_connection = True
         step, name = self.server.step(self.command, self.path.partition("?")[0])
-        if step:
-            self.book(request_in(body), step)
-            with suppress(OSError):  # the client is gone
-                self.act(step, name, body)
-        else:
+        if step == "call":
             self.converse(body)
+            return
+        self.book(request_in(body), step)
+        with suppress(OSError):  # the client is gone
+            self.act(step, name, body)
 
     def act(self, step: str, name: str, body: bytes) -> None:
         """Do what is asked, unless a knob says otherwise, and reply."""
@@ -236,7 +246,7 @@ class Desk(Conversation):
         vendor.asked[step] += 1
         vendor.pause(vendor.delay)
         vendor.wait_until_released()
-        reply = self.taken(vendor.instead, step)
+        reply = self.taken(vendor.instead, step) if step else answers.status(404, "No such page")
         if not reply:
             try:
                 with vendor.books:
@@ -258,46 +268,6 @@ class Desk(Conversation):
 def file_of(content: bytes) -> Callable[[Conversation], None]:
     """A behaviour: the bytes of a file."""
     return lambda conversation: conversation.answer(200, content, "application/octet-stream")
-
-
-def request_in(body: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(body)
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def line_request(line: dict[str, Any]) -> dict[str, Any]:
-    """The request in a line of either vendor."""
-    found: dict[str, Any] = line.get("body") or line.get("request") or {}
-    return found
-
-
-def jsonl(lines: list[Any]) -> bytes:
-    return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
-
-
-def unpacked(file: bytes) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in file.splitlines() if line.strip()]
-
-
-def filled(schema: dict[str, Any]) -> Any:
-    """The smallest value that fits a simple schema."""
-    if "enum" in schema:
-        return schema["enum"][0]
-    kind = schema.get("type", "string")
-    if kind == "object":
-        return {name: filled(part) for name, part in schema.get("properties", {}).items()}
-    if kind == "array":
-        return [filled(schema.get("items", {}))] * schema.get("minItems", 1)
-    if kind in ("integer", "number"):
-        return schema.get("minimum", 1)
-    return {"boolean": True, "null": None}.get(kind, "words")
-
-
-def picture() -> str:
-    return base64.b64encode(answers.png()).decode()
 
 
 def doubled(lines: list[Any]) -> list[Any]:

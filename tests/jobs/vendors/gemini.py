@@ -1,6 +1,5 @@
 """Gemini's files, batches and generateContent."""
 
-import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -8,17 +7,8 @@ from urllib.parse import parse_qs, urlsplit
 
 from tests.jobs.clients import answers
 from tests.jobs.clients.protocols import prompt_of
-from tests.jobs.vendors.base import (
-    Batch,
-    Desk,
-    Refusal,
-    Vendor,
-    file_of,
-    line_request,
-    picture,
-    request_in,
-    unpacked,
-)
+from tests.jobs.vendors.base import Batch, Desk, Refusal, Vendor, file_of
+from tests.jobs.vendors.lines import line_request, picture, request_in, unpacked
 
 API = r"/v1(?:beta)?"
 STEPS = [
@@ -29,6 +19,7 @@ STEPS = [
     ("GET", rf"{API}/batches", "list"),
     ("GET", rf"{API}/(batches/[^/:]+)", "look"),
     ("POST", rf"{API}/(batches/[^/:]+):cancel", "cancel"),
+    ("POST", rf"{API}/models/.+:generateContent", "call"),
 ]
 
 
@@ -39,6 +30,7 @@ class GeminiVendor(Vendor):
     """
 
     conversation = Desk
+    steps = STEPS
 
     def start_anew(self) -> None:
         super().start_anew()
@@ -68,12 +60,6 @@ class GeminiVendor(Vendor):
 
     def key_of(self, line: dict[str, Any]) -> str:
         return str(line["key"])
-
-    def step(self, method: str, path: str) -> tuple[str, str]:
-        for asked, pattern, step in STEPS:
-            if method == asked and (found := re.fullmatch(pattern, path)):
-                return step, "".join(found.groups())
-        return "", ""
 
     def perform(self, step: str, name: str, talk: Desk, body: bytes) -> Any:
         steps: dict[str, Callable[[], Any]] = {

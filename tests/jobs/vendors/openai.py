@@ -1,6 +1,5 @@
 """OpenAI's files, batches, chat completions and images."""
 
-import re
 from collections.abc import Callable
 from email.parser import BytesParser
 from typing import Any
@@ -8,18 +7,8 @@ from urllib.parse import parse_qs, urlsplit
 
 from tests.jobs.clients import answers
 from tests.jobs.clients.protocols import prompt_of
-from tests.jobs.vendors.base import (
-    Batch,
-    Desk,
-    Fault,
-    Refusal,
-    Vendor,
-    file_of,
-    line_request,
-    picture,
-    request_in,
-    unpacked,
-)
+from tests.jobs.vendors.base import Batch, Desk, Fault, Refusal, Vendor, file_of
+from tests.jobs.vendors.lines import line_request, picture, request_in, unpacked
 
 STEPS = [
     ("POST", r"/v1/files", "upload"),
@@ -28,12 +17,14 @@ STEPS = [
     ("GET", r"/v1/batches", "list"),
     ("GET", r"/v1/batches/([^/]+)", "look"),
     ("POST", r"/v1/batches/([^/]+)/cancel", "cancel"),
+    ("POST", r"/v1/(?:chat/completions|images/generations)", "call"),
 ]
 ENDPOINTS = {"/v1/chat/completions", "/v1/images/generations"}
 
 
 class OpenAIVendor(Vendor):
     conversation = Desk
+    steps = STEPS
     states = {
         "created": "validating",
         "running": "in_progress",
@@ -50,12 +41,6 @@ class OpenAIVendor(Vendor):
 
     def key_of(self, line: dict[str, Any]) -> str:
         return str(line["custom_id"])
-
-    def step(self, method: str, path: str) -> tuple[str, str]:
-        for asked, pattern, step in STEPS:
-            if method == asked and (found := re.fullmatch(pattern, path)):
-                return step, "".join(found.groups())
-        return "", ""
 
     def perform(self, step: str, name: str, talk: Desk, body: bytes) -> Any:
         steps: dict[str, Callable[[], Any]] = {

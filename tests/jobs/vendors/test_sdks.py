@@ -1,12 +1,15 @@
 """The vendors of our tests are understood by the vendors' own packages."""
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 
+from jobs.paid.clients.gemini import Gemini
+from jobs.paid.clients.gemini_batches import GeminiBatches
 from tests.jobs.clients.protocols import import_sdks
-from tests.jobs.vendors.base import jsonl
 from tests.jobs.vendors.gemini import GeminiVendor
+from tests.jobs.vendors.lines import jsonl
 from tests.jobs.vendors.openai import OpenAIVendor
 
 URL = "/v1/chat/completions"
@@ -74,3 +77,47 @@ def test_googles_package_makes_a_batch(tmp_path):
         answer = sdk.models.generate_content(model="gemini-3.8-flash", contents="a castle")
         assert answer.text == "Words about a castle"
         assert vendor.bought == {"a castle": 2}
+
+
+def test_gemini_is_asked_as_its_package_asks(tmp_path):
+    """Our client writes Gemini's requests by itself, because the package drops what we need."""
+    from google import genai
+
+    file = tmp_path / "lines.jsonl"
+    line = {"key": "a", "request": {"contents": [{"parts": [{"text": "a castle"}]}]}}
+    file.write_bytes(jsonl([line]))
+
+    def by_package(vendor):
+        sdk = genai.Client(api_key="k", vertexai=False, http_options={"base_url": vendor.base_url})
+        config = {"mime_type": "application/jsonl", "display_name": "token"}
+        name = sdk.files.upload(file=file, config=config).name
+        batch = sdk.batches.create(model="m", src=name, config={"display_name": "token"})
+        list(sdk.batches.list(config={"page_size": 100}))
+        sdk.batches.get(name=batch.name)
+        sdk.batches.cancel(name=batch.name)
+
+    def by_us(vendor):
+        batches = GeminiBatches(Gemini("k", vendor.base_url))
+        batch = batches.create("m", "text", batches.upload(file, "token", 20), "token", 20)
+        batches.find("token", datetime.now(UTC), 20)
+        batches.look(batch.id, 20)
+        batches.cancel(batch.id, 20)
+
+    assert asked_of(GeminiVendor(), by_us) == asked_of(GeminiVendor(), by_package)
+
+
+def asked_of(vendor, ask):
+    with vendor:
+        ask(vendor)
+        return [
+            (entry.step, entry.path, entry.request, upload_headers(entry))
+            for entry in vendor.ledger
+        ]
+
+
+def upload_headers(entry):
+    """Those that count: the package repeats the headers of the first request in the others."""
+    names = ["command", "offset"]
+    if entry.step == "begin":
+        names += ["protocol", "header-content-length", "header-content-type"]
+    return [entry.headers.get(f"x-goog-upload-{name}") for name in names]
