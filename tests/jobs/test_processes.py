@@ -85,6 +85,15 @@ def test_a_job_that_exists_already_is_counted_once():
     assert counts(process) == (3, 3, 0, 0)
 
 
+def test_a_job_that_is_given_twice_is_counted_once():
+    process = start(sealed=False)
+    job = Chore(name="a", process_id=process.pk)
+
+    queue.enqueue([job, job])
+
+    assert counts(process) == (1, 1, 0, 0)
+
+
 def test_jobs_of_any_model_belong_to_a_process(worker):
     process = start("a", sealed=False)
     queue.enqueue([NoopJob(process_id=process.pk)])
