@@ -132,8 +132,13 @@ def test_data_that_does_not_fit_its_schema_is_garbage(words, error):
 def test_a_schema_that_refers_to_itself_in_a_value_ends():
     loop = {"properties": {"a": {"$ref": "#/properties/a"}}}
 
-    with pytest.raises(GarbageAnswer, match="too deeply"):
+    with pytest.raises(GarbageAnswer, match="can't be checked"):
         check(raw('{"a": 1}'), {**TEXT, "schema": loop})
+
+
+def test_a_number_that_no_float_can_hold_is_garbage_where_one_is_needed():
+    with pytest.raises(GarbageAnswer, match=r"can't be checked|not a multiple"):
+        check(raw("1" + "0" * 400), {**TEXT, "schema": {"multipleOf": 0.3}})
 
 
 # What can't be stored
