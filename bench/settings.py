@@ -1,4 +1,4 @@
-"""Production settings, for the database that PGHOST, PGUSER and PGDATABASE name."""
+"""Production settings, for the database that BENCH_URL or PGHOST, PGUSER and PGDATABASE name."""
 
 import os
 
@@ -6,7 +6,7 @@ os.environ |= {
     "DEBUG": "false",  # with DEBUG, Django keeps every query in memory
     "SECRET_KEY": "the benchmark has no secrets at all",
     "ALLOWED_HOSTS": "localhost",
-    "DATABASE_URL": f"postgresql:///{os.environ['PGDATABASE']}",
+    "DATABASE_URL": os.environ.get("BENCH_URL") or f"postgresql:///{os.environ['PGDATABASE']}",
 }
 
 from config.settings import *  # noqa: F403

@@ -54,8 +54,8 @@ def _data(words: str, schema: Any) -> Any:
     data = _cleaned(_parsed(words), DEEPEST)
     try:
         fault = schemas.fault(schema, data)
-    except RecursionError:
-        fault = "answer: it is nested too deeply to be checked"
+    except (RecursionError, OverflowError) as error:
+        fault = f"answer: it can't be checked ({error})"
     if fault:
         raise GarbageAnswer(f"The answer does not fit its schema. {fault}")
     return data

@@ -42,8 +42,9 @@ def progress(process_id: UUID | str) -> Process:
 def cancel(process_id: UUID | str, *, by: object = "a program") -> int:
     """Cancel all its jobs that have not ended, of any kind; returns their number."""
     id = as_uuid(process_id)
-    members = [model.objects.filter(process_id=id) for model in job_models()]
-    canceled = sum(len(queue.cancel(jobs, by=by)) for jobs in members)
+    living = [model.objects.filter(process_id=id).living() for model in job_models()]
+    reason = "Canceled with its process."
+    canceled = sum(len(queue.cancel(jobs, reason, by)) for jobs in living if jobs.exists())
     processes.recount(id)
     return canceled
 

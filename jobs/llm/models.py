@@ -35,6 +35,7 @@ class LLMJob(Job):
 
     timeout = timedelta(minutes=2)
     steps = {"wait": _("wait for a token"), "generate": _("generate"), "store": _("store")}
+    causes = {"CutOff": _("answer cut off")}
 
     class Meta(Job.Meta):
         db_table = "llm_jobs"

@@ -96,7 +96,7 @@ def _message(message: Any, path: str) -> int:
 
 
 def _schema(value: Any, path: str) -> tuple[dict[str, Any], int]:
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or not value:
         raise InvalidRequest(f"{path}: must be a JSON Schema (a dict), not {_type(value)}")
     try:
         text = canonical(value)
@@ -130,7 +130,8 @@ def _size(text: str, path: str) -> int:
 
 
 def _type(value: Any) -> str:
-    return "an empty list" if value == [] else type(value).__name__
+    is_empty = isinstance(value, dict | list | tuple) and not value
+    return f"an empty {type(value).__name__}" if is_empty else type(value).__name__
 
 
 CHECKS: dict[str, Callable[[Any, str], tuple[Any, int]]] = {

@@ -35,13 +35,15 @@ class Service:
 
     @property
     def model(self) -> str:
-        return str(getattr(settings, f"{self.name.upper()}_TEXT_MODEL"))
+        return str(getattr(settings, f"{self.name.upper()}_TEXT_MODEL", ""))
 
     @property
     def is_free(self) -> bool:
         return services.is_local(self.name)
 
     def check_setup(self) -> None:
+        if not self.model:
+            raise ImproperlyConfigured(f"{self.name.upper()}_TEXT_MODEL is not set.")
         services.service(self.name).sdk  # noqa: B018 (loaded now, not while a call is under way)
 
     def write(self, request: dict[str, Any], timeout: float) -> Answer:

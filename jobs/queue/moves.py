@@ -59,8 +59,8 @@ def enqueue(jobs: Iterable[Job]) -> list[UUID]:
     if any(job.process_id for job in jobs):
         with transaction.atomic(savepoint=False):
             created = inserts.insert_missing(jobs)
-            new = set(created)
-            processes.add(job for job in jobs if job.id in new)
+            given = {job.id: job for job in jobs}  # once, even if a caller gives one job twice
+            processes.add(given[id] for id in created)
     else:
         created = inserts.insert_missing(jobs)
     if created:

@@ -1,7 +1,7 @@
 """What may happen to the queue in the state machine, and what must hold whatever happens."""
 
 import functools
-from collections import defaultdict
+from collections import Counter, defaultdict
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -15,11 +15,11 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant
 
 from jobs import queue
 from jobs.errors import Cancel, LeaseLost, PermanentError, ProviderUnavailable, Snooze, TimedOut
-from jobs.models import ENDED, Attempt, Job, Outcome, Status
-from jobs.queue import moves, outcomes
+from jobs.models import ENDED, Attempt, Job, Outcome, Process, Status
+from jobs.queue import moves, outcomes, processes
 from jobs.queue.outcomes import End
 from tests.jobs.expected import look
-from tests.testapp.models import HookCall, Hooked
+from tests.testapp.models import HookCall, Hooked, NoopJob
 
 HOUR = timedelta(hours=1)
 OWN_FAULT = (Outcome.FAILED, Outcome.TIMED_OUT)
@@ -99,10 +99,11 @@ class Checked(RuleBasedStateMachine):
     def __init__(self):
         super().__init__()
         with connection.cursor() as cursor:
-            for model in (Hooked, HookCall, Attempt):
+            for model in (Hooked, HookCall, Attempt, Process, NoopJob):
                 cursor.execute(f"DELETE FROM {model._meta.db_table}")
         self.workers = {name: SimulatedWorker(name) for name in ("ann", "bob", "cyd")}
         self.claims = defaultdict(dict)  # name -> {epoch: worker}
+        self.process = processes.start("all of them", then=NoopJob())
         self.seen = look()
         self.is_sound = True
 
@@ -137,7 +138,8 @@ class Checked(RuleBasedStateMachine):
             assert row.last_error == was.last_error
         else:
             assert row.attempts == was.attempts + (change.outcome in OWN_FAULT)
-            assert row.interruptions == was.interruptions + (change.outcome == Outcome.LOST)
+            kept = 0 if change.outcome == Outcome.SNOOZED else was.interruptions
+            assert row.interruptions == kept + (change.outcome == Outcome.LOST)
 
     def rows_of(self, names):
         return [row for row in self.seen.rows.values() if row.name in names]
@@ -195,6 +197,18 @@ class Checked(RuleBasedStateMachine):
                 claim = (Status.PROCESSING, job.epoch, job.locked_by)
                 if (row.status, row.epoch, row.locked_by) == claim:
                     assert row.locked_by == worker.name
+
+    @invariant()
+    def the_process_counts_its_jobs(self):
+        process = Process.objects.get()
+        status = Counter(row.status for row in self.seen.rows.values() if row.process_id)
+        living = status[Status.QUEUED] + status[Status.PROCESSING]
+        assert (process.total, process.open) == (status.total(), living)
+        counted = (process.succeeded, process.failed, process.canceled)
+        assert counted == tuple(status[end] for end in ENDED)
+        assert (process.ended_at is not None) == (process.sealed and not living)
+        assert (process.followed_at is not None) >= (process.ended_at is not None)
+        assert NoopJob.objects.count() == (process.followed_at is not None)
 
 
 # What goes wrong

@@ -14,7 +14,7 @@ from hypothesis.stateful import initialize, rule, run_state_machine_as_test
 
 from jobs import queue
 from jobs.models import ENDED, Outcome, Status
-from jobs.queue import asked, moves, retries
+from jobs.queue import asked, moves, processes, retries
 from jobs.queue.outcomes import End
 from tests.jobs.expected import (
     Change,
@@ -93,12 +93,15 @@ class Queue(Checked):
     @initialize(names=some_names)
     def begin(self, names):
         self.enqueue(names, "")
+        processes.seal(self.process)
 
     def enqueue(self, names, hooks):
         before = self.seen
+        self.process.refresh_from_db()
+        joins = {} if self.process.ended_at else {"process_id": self.process.pk}
         # Fixed ids and priorities: an example must run the same way every time.
         jobs = [
-            Hooked(id=UUID(int=ord(name)), priority=ord(name), name=name, raises_in=hooks)
+            Hooked(id=UUID(int=ord(name)), priority=ord(name), name=name, raises_in=hooks, **joins)
             for name in names
         ]
 

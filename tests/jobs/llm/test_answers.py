@@ -9,7 +9,7 @@ from jobs.errors import GarbageAnswer, RequestRefused
 from jobs.llm import answers
 from jobs.llm.answers import CutOff
 from jobs.llm.models import LLMJob
-from jobs.models import Call, Provider
+from jobs.models import Call
 from tests.jobs.conftest import make_due
 from tests.jobs.llm.conftest import raw, work
 
@@ -31,7 +31,7 @@ SCHEMA = {
 SPOTS = {"spots": [{"name": "Kinkaku-ji"}, {"name": "嵐山"}]}
 TEXT = {"prompt": "x", "max_tokens": 100}
 DATA = {**TEXT, "schema": SCHEMA}
-ANYTHING = {**TEXT, "schema": {}}
+ANYTHING = {"title": "anything"}
 
 
 def check(raw, request=TEXT):
@@ -132,8 +132,13 @@ def test_data_that_does_not_fit_its_schema_is_garbage(words, error):
 def test_a_schema_that_refers_to_itself_in_a_value_ends():
     loop = {"properties": {"a": {"$ref": "#/properties/a"}}}
 
-    with pytest.raises(GarbageAnswer, match="too deeply"):
+    with pytest.raises(GarbageAnswer, match="can't be checked"):
         check(raw('{"a": 1}'), {**TEXT, "schema": loop})
+
+
+def test_a_number_that_no_float_can_hold_is_garbage_where_one_is_needed():
+    with pytest.raises(GarbageAnswer, match=r"can't be checked|not a multiple"):
+        check(raw("1" + "0" * 400), {**TEXT, "schema": {"multipleOf": 0.3}})
 
 
 # What can't be stored
@@ -153,7 +158,7 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_what_can_not_be_stored_is_cleaned_before_it_is_settled(quill, name):
     words, data = HOSTILE[name]
-    process = llm.submit([{"prompt": "x", "schema": {}}], label="Hostile")
+    process = llm.submit([{"prompt": "x", "schema": ANYTHING}], label="Hostile")
     quill.reply = raw(words)
 
     work()
@@ -191,7 +196,6 @@ def test_a_garbage_answer_uses_an_attempt_and_is_bought_again(quill):
 
     quill.reply = raw(json.dumps(SPOTS))
     make_due(job)
-    Provider.objects.update(paused_until=None)
     work()
 
     job.refresh_from_db()

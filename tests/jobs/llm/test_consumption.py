@@ -1,10 +1,11 @@
 """Results are taken away once, in the consumer's transaction."""
 
+import threading
 from contextlib import suppress
 from uuid import uuid4
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 
 from jobs import llm, queue
 from jobs.llm.models import LLMJob
@@ -160,8 +161,30 @@ def test_a_consumer_can_ask_again_for_one_answer(process):
     assert llm.progress(process.id).open == 1
 
 
+def test_consumers_that_start_at_once_share_no_row(quill):
+    process = submit(*"abcdefghij")
+    work()
+    together = threading.Barrier(3)
+
+    def take():
+        together.wait()
+        with llm.consume(process.id) as answers:
+            keep(answers)
+        connection.close()
+
+    threads = [threading.Thread(target=take) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    kept = Effect.objects.values_list("job_id", flat=True)
+    assert len(kept) == len(set(kept)) == 10
+    assert not LLMJob.objects.exists()
+
+
 @pytest.mark.postgres
-def test_two_consumers_at_once_share_no_row(process):
+def test_rows_that_another_consumer_holds_are_skipped(process):
     first = LLMJob.objects.get(position=1)
 
     def take_one():

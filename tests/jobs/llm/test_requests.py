@@ -62,7 +62,7 @@ def test_a_good_request_is_kept_as_it_is(request_json):
         ({"prompt": "é\ud800"}, "requests[3].prompt: contains half a character ('\\ud800' at 1)"),
         ({"prompt": "x", "system": 5}, "requests[3].system: must be a text, not int"),
         ({"messages": []}, "requests[3].messages: must be a list of messages, not an empty list"),
-        ({"messages": {}}, "requests[3].messages: must be a list of messages, not dict"),
+        ({"messages": "x"}, "requests[3].messages: must be a list of messages, not str"),
         ({"messages": ["x"]}, "requests[3].messages[0]: must be a dict, not str"),
         (
             {"messages": [{"role": "user", "content": "x"}, {"role": "robot", "content": "x"}]},
@@ -94,6 +94,7 @@ def test_a_good_request_is_kept_as_it_is(request_json):
         ),
         ({"prompt": "x" * (4 * 1024 * 1024 + 1)}, "requests[3]: 4,194,305 bytes are too many"),
         ({"prompt": "x", "schema": True}, "requests[3].schema: must be a JSON Schema (a dict)"),
+        ({"prompt": "x", "schema": {}}, "(a dict), not an empty dict"),
         ({"prompt": "x", "schema": {"type": "text"}}, "requests[3].schema.type: 'text' is not"),
         (
             {"prompt": "x", "schema": {"properties": {"a": {"minimum": "0"}}}},

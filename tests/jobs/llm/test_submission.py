@@ -204,4 +204,4 @@ def test_the_four_words_of_the_state(quill):
     assert claimed.state == State.IN_PROGRESS
     llm.cancel(job.process_id)
     job.refresh_from_db()
-    assert (job.state, job.error_message) == (State.FAILED, "Canceled by a person.")
+    assert (job.state, job.error_message) == (State.FAILED, "Canceled with its process.")

@@ -92,6 +92,15 @@ def test_a_worker_does_not_start_without_what_its_writer_needs(chosen, monkeypat
         LLMJob.check_setup()
 
 
+def test_a_worker_does_not_start_without_a_model(chosen, settings):
+    chosen("openai")
+    del settings.OPENAI_TEXT_MODEL
+
+    with pytest.raises(ImproperlyConfigured, match="OPENAI_TEXT_MODEL is not set"):
+        LLMJob.check_setup()
+    assert LLMJob.provider_name() == "openai"
+
+
 def test_a_worker_does_not_start_with_an_unknown_writer(chosen):
     chosen("quil")
 
