@@ -17,6 +17,7 @@ from guides.models import SpotDetail
 from guides.status import GuideStatus, find_status
 from guides.templatetags.pictures import absolute
 from jobs import queue
+from jobs.paid.waiting import Reason
 
 DESCRIPTION = Path(__file__).parent / "openapi.json"
 
@@ -87,7 +88,7 @@ def wait_json(found: GuideStatus, spot_name: str) -> dict[str, Any] | None:
         return None
     return {
         "reason": wait.reason,
-        "text": wait.text,
+        "text": _("arrives by tomorrow") if wait.reason == Reason.BATCH else wait.text,
         "until": wait.until,
         "position": found.estimates[spot_name].position,
     }

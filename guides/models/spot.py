@@ -84,6 +84,8 @@ class SpotDetail(Known):
 
     KNOWN = (*NAME, *PICTURE)
 
+    comes_later = False  # whether its picture comes by batch; set by the pages
+
     objects = SpotQuerySet.as_manager()
 
     class Meta:
