@@ -21,8 +21,8 @@ IN_BATCH = Q(state=State.WAITING) | Q(state=State.INTENT, batch_id__isnull=False
 
 def find_later(
     plan_id: str, jobs: Mapping[str, Any], waits: Mapping[str, Wait], provider: Provider | None
-) -> dict[str, bool]:
-    """The spots whose picture waits in a batch, or will join one: spot -> whether it is late."""
+) -> dict[str, str]:
+    """The spots whose picture waits in a batch, or will join one: "tomorrow" or "late"."""
     if not jobs or provider is None or not offers_batches(provider):
         return {}
     calls = queries.of_jobs(jobs.values())
@@ -30,9 +30,9 @@ def find_later(
     found = {}
     for name, job in jobs.items():
         if call := calls.get(job.id):
-            found[name] = is_late(call, job.now)
+            found[name] = "late" if is_late(call, job.now) else "tomorrow"
         elif joins and will_join(job, waits.get(name)):
-            found[name] = False
+            found[name] = "tomorrow"
     return found
 
 

@@ -203,7 +203,8 @@ def find_cards(plan_ids: list[str]) -> list[Card]:
     going = set(unsettled.values_list("guide_id", flat=True))
     slow = slow_guides(guides[pk] for pk in going if pk in guides) if going else set()
     for pk in slow & covers.keys():
-        covers[pk].comes_later = covers[pk].picture_state == "loading"
+        if covers[pk].picture_state == "loading":
+            covers[pk].comes_later = "tomorrow"
     return [
         Card(guides[pk], covers.get(pk), is_final=pk not in going, is_slow=pk in slow)
         for pk in plan_ids

@@ -23,7 +23,6 @@ POLL_WITHOUT_ESTIMATE = 10
 POLL_SELDOM = 600
 LISTED = 12  # lines of a table of contents; the last one may say how many more there are
 CODE = 4  # characters for the state of one spot on a page
-LATER = "lday"  # loading, by batch
 
 
 class GuideStatus:
@@ -33,7 +32,7 @@ class GuideStatus:
         self.plan_id = plan_id
         self.spots = list(SpotDetail.objects.filter(guide=plan_id).with_jobs())
         for spot in self.spots:
-            spot.comes_later = spot.spot_name in self.later
+            spot.comes_later = self.later.get(spot.spot_name, "")
 
     @property
     def total(self) -> int:
@@ -103,8 +102,8 @@ class GuideStatus:
         return estimates.waits_for(self.jobs, self.provider)
 
     @cached_property
-    def later(self) -> dict[str, bool]:
-        """The spots whose picture comes by batch, each with whether it is late."""
+    def later(self) -> dict[str, str]:
+        """The spots whose picture comes by batch: "tomorrow", or "late" after a day."""
         return find_later(self.plan_id, self.jobs, self._waits, self.provider)
 
     @cached_property
@@ -145,8 +144,7 @@ class GuideStatus:
             wait = self.waits.get(spot.spot_name)
             until = wait and wait.until and wait.until.strftime("%Y-%m-%d %H:%M")
             facts.append([spot.pk, spot.spot_name, spot.picture_state, spot.image_status])
-            is_late = self.later.get(spot.spot_name, False)
-            facts.append([spot.image_url, wait and wait.reason, until, is_late])
+            facts.append([spot.image_url, wait and wait.reason, until, spot.comes_later])
         digest = hashlib.sha256(json.dumps(facts).encode(errors="replace")).hexdigest()
         return f'W/"{digest[:32]}"'
 
@@ -177,7 +175,7 @@ class GuideStatus:
         return ""
 
     def by_batch(self, count: int) -> str:
-        if any(self.later.values()):
+        if "late" in self.later.values():
             return _("it takes longer than a day this time")
         if count < self.loading:
             return _("the last ones arrive by tomorrow")
@@ -210,7 +208,7 @@ def code(spot: SpotDetail) -> str:
     """
     letter = spot.picture_state[0]
     if spot.comes_later and letter == "l":
-        return LATER
+        return f"l{spot.comes_later[:3]}"
     if spot.awaits_picture and letter == "r":
         letter = "R"
     return letter + short(spot.shown_url)[-3:]

@@ -84,7 +84,7 @@ class SpotDetail(Known):
 
     KNOWN = (*NAME, *PICTURE)
 
-    comes_later = False  # whether its picture comes by batch; set by the pages
+    comes_later = ""  # by batch: "tomorrow", or "late" after a day; set by the pages
 
     objects = SpotQuerySet.as_manager()
 
