@@ -5,6 +5,7 @@ import zlib
 from dataclasses import dataclass, field
 from typing import Any
 
+MOST_READ = 50_000  # characters of a request
 JAPANESE = re.compile(r"[ぁ-ヿ一-鿿]")
 LETTERS = re.compile(r"\w")
 HINT = re.compile(
@@ -15,7 +16,7 @@ IN_JAPANESE = re.compile(r"\b(?:in|into) japanese\b|日本語(?:で|に)", re.IG
 IN_ENGLISH = re.compile(r"\b(?:in|into) english\b|英語(?:で|に)", re.IGNORECASE)
 # "Destination: Kyoto, Japan", also as JSON: "destination": "Kyoto, Japan".
 FACT = re.compile(
-    r'^[\s{,*-]*"?([A-Za-z_ ]{2,30}|[ぁ-ヿ一-鿿]{2,10})"?\s*[:：=]\s*"?([^"\n]+)', re.MULTILINE
+    r'^[ \t{,*-]*"?([A-Za-z_ ]{2,30}|[ぁ-ヿ一-鿿]{2,10})"?\s*[:：=]\s*"?([^"\n]+)', re.MULTILINE
 )
 QUOTED = re.compile(r'"([^"\n]{2,200})"|“([^”\n]{2,200})”|「([^」\n]{2,200})」')
 ABOUT = re.compile(r"\b(?:about|to|of|for|in|at|through) ((?:[A-Z][\w’'-]*[ ,]*)+)")
@@ -52,7 +53,7 @@ def told(request: dict[str, Any]) -> str:
 
 
 def read(request: dict[str, Any]) -> Brief:
-    text = told(request)
+    text = told(request)[:MOST_READ]
     facts: dict[str, str] = {}
     for label, value in FACT.findall(text):
         name = FACTS.get(label.strip().lower())

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
+from jsonschema.exceptions import SchemaError
 from jsonschema.validators import Draft202012Validator, validator_for
 
 from guides.scribe import numbers, strings
@@ -31,6 +32,8 @@ def fill(schema: Any, words: Words) -> Any:
     """A value that fits the schema; raises BadRequest if the scribe finds none."""
     try:
         return Filler(schema, words).fill(schema, Place())
+    except SchemaError as fault:
+        raise BadRequest(f"This is no JSON Schema: {fault.message}") from None
     except (Impossible, RecursionError) as fault:
         raise BadRequest(f"The scribe finds no value that fits the schema. {fault}") from None
 
@@ -59,7 +62,9 @@ class Filler:
     def __init__(self, schema: Any, words: Words) -> None:
         self.root = Root(schema)
         self.words = words
-        self.checker = validator_for(schema, default=Draft202012Validator)(schema)
+        dialect = validator_for(schema, default=Draft202012Validator)
+        dialect.check_schema(schema)
+        self.checker = dialect(schema)
         self.steps = 0
 
     def fits(self, schema: Any, value: Any) -> bool:

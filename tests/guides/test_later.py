@@ -202,8 +202,28 @@ def test_a_batch_costs_no_query_per_spot(django_assert_max_num_queries):
 
 def test_pictures_in_a_batch_delay_no_others():
     by_batch(*map(str, range(20)))
+    SpotImageJob.objects.update(run_after=Now() - timedelta(minutes=1))  # woken, or not seen yet
     save_guide("Tower", plan_id="paris")
-    SpotImageJob.objects.filter(plan_id="kyoto").update(run_after=Now())  # woken, or not seen yet
+
+    [estimate] = GuideStatus("paris").estimates.values()
+
+    assert estimate.position == 0
+    assert estimate.seconds == pytest.approx(10, abs=1)
+
+
+def test_pictures_that_will_join_a_batch_delay_no_others():
+    save_guide(*map(str, range(20)))
+    Guide.objects.update(picture_strategy="batch")
+    save_guide("Tower", plan_id="paris")
+
+    assert GuideStatus("paris").seconds == pytest.approx(10, abs=1)
+
+
+def test_where_batches_are_usual_only_the_hurried_stand_in_line():
+    save_guide(*map(str, range(20)))
+    Provider.objects.update(strategy="batch")
+    save_guide("Tower", plan_id="paris")
+    Guide.objects.filter(pk="paris").update(picture_strategy="sync")
 
     assert GuideStatus("paris").seconds == pytest.approx(10, abs=1)
 

@@ -1,6 +1,7 @@
 """The scribe answers any request by itself, always the same way."""
 
 import json
+import time
 
 import pytest
 from hypothesis import given
@@ -254,6 +255,21 @@ def test_a_default_is_used():
 def test_what_can_not_be_filled_in_is_refused(schema):
     with pytest.raises(BadRequest, match="no value that fits"):
         write(schema=schema)
+
+
+@pytest.mark.parametrize("schema", [{"type": "text"}, {"required": "a"}, [], "string"])
+def test_what_is_no_schema_is_refused(schema):
+    with pytest.raises(BadRequest, match="no JSON Schema"):
+        write(schema=schema)
+
+
+@pytest.mark.parametrize("prompt", ["\n" * 200_000, "A" * 200_000, "a: " * 70_000, '"' * 200_000])
+def test_no_prompt_takes_long_to_read(prompt):
+    before = time.process_time()  # of this process alone, however busy the machine is
+
+    fill(OUTLINE, prompt)
+
+    assert time.process_time() - before < 2
 
 
 # Any schema
