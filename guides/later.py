@@ -8,7 +8,7 @@ from django.db.models import Exists, OuterRef, Q
 
 from guides.models import Guide, SpotImageJob
 from guides.strategies import PictureStrategy
-from jobs.models import Call, JobQuerySet, Provider, State, Status
+from jobs.models import Call, JobQuerySet, Provider, State, Status, Strategy
 from jobs.paid import limits
 from jobs.paid.batches import queries
 from jobs.paid.batches.strategy import offers_batches, takes_batches
@@ -16,7 +16,10 @@ from jobs.paid.clients import services
 from jobs.paid.waiting import LASTING, Wait
 
 A_DAY = timedelta(days=1)
-IN_BATCH = Q(state=State.WAITING) | Q(state=State.INTENT, batch_id__isnull=False)
+# Without those that a person hurried before a batch had collected them.
+IN_BATCH = (Q(state=State.WAITING) & ~Q(strategy=Strategy.SYNC)) | Q(
+    state__in=[State.WAITING, State.INTENT], batch_id__isnull=False
+)
 
 
 def find_later(
@@ -25,7 +28,7 @@ def find_later(
     """The spots whose picture waits in a batch, or will join one: "tomorrow" or "late"."""
     if not jobs or provider is None or not offers_batches(provider):
         return {}
-    calls = queries.of_jobs(jobs.values())
+    calls = {id: call for id, call in queries.of_jobs(jobs.values()).items() if not hurried(call)}
     joins = takes_batches(provider, strategy_of(plan_id))
     found = {}
     for name, job in jobs.items():
@@ -53,6 +56,11 @@ def will_join(job: Any, wait: Wait | None) -> bool:
     """Whether it waits in line for nothing but to be put into a batch."""
     is_new = job.status == Status.QUEUED and not job.epoch
     return is_new and wait is not None and wait.reason not in LASTING
+
+
+def hurried(call: Call) -> bool:
+    """Whether it is made at once now, although it waited for a batch."""
+    return call.strategy == Strategy.SYNC and not call.is_in_batch
 
 
 def is_late(call: Call, now: datetime) -> bool:

@@ -23,7 +23,6 @@ class Reason(models.TextChoices):
     BUDGET = "budget", gettext_lazy("today's budget is spent")
     BUSY = "busy", gettext_lazy("the provider's limit of jobs at once is reached")
     RATE = "rate_limit", gettext_lazy("the provider's requests per minute are used")
-    BATCH = "batch", gettext_lazy("is answered in a batch")
     TURN = "turn", gettext_lazy("waits for its turn")
 
 

@@ -6,10 +6,10 @@ import pytest
 from django.db.models.functions import Now
 from django.utils import translation
 
-from guides import pace
+from guides import pace, services
 from guides.models import Guide, SpotImageJob
 from guides.status import GuideStatus
-from jobs.models import Call, Provider
+from jobs.models import Provider
 from jobs.paid import limits
 from tests.guides import schema
 from tests.guides.batches import put_into_batch
@@ -242,8 +242,8 @@ def test_a_retry_does_not_wait_for_pictures_in_a_batch():
 def test_a_job_that_hurries_stands_in_line_again():
     by_batch("Gate")
     Guide.objects.update(picture_strategy="sync")
-    Call.objects.all().delete()
-    SpotImageJob.objects.update(run_after=Now())
+
+    assert services.hurry_pictures(Guide.objects.get()) == 1
 
     assert GuideStatus("kyoto").seconds == pytest.approx(10, abs=1)
 
