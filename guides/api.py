@@ -17,6 +17,7 @@ from guides.models import SpotDetail
 from guides.status import GuideStatus, find_status
 from guides.templatetags.pictures import absolute
 from jobs import queue
+from jobs.paid.waiting import Reason
 
 DESCRIPTION = Path(__file__).parent / "openapi.json"
 
@@ -87,10 +88,16 @@ def wait_json(found: GuideStatus, spot_name: str) -> dict[str, Any] | None:
         return None
     return {
         "reason": wait.reason,
-        "text": wait.text,
+        "text": batch_text(found, spot_name) if wait.reason == Reason.BATCH else wait.text,
         "until": wait.until,
         "position": found.estimates[spot_name].position,
     }
+
+
+def batch_text(found: GuideStatus, spot_name: str) -> str:
+    if found.later[spot_name] == "late":
+        return _("it takes longer than a day this time")
+    return _("arrives by tomorrow")
 
 
 @csrf_exempt  # authorized by a token: unlike a cookie, no other site can make a browser send it

@@ -11,7 +11,11 @@ class GuidesConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from guides.scribe import Scribe
+        from jobs.llm import writers
+
         post_migrate.connect(grant_guides, sender=self)
+        writers.register("scribe", Scribe())
 
 
 def grant_guides(using: str, **more: Any) -> None:

@@ -13,6 +13,7 @@ from django.db import connection
 from django.db.models import F, QuerySet, Window
 from django.db.models.functions import Now, RowNumber
 
+from guides.later import without_batches
 from guides.models import SpotImageJob
 from guides.pace import Pace, find_pace
 from jobs.models import JobQuerySet, Provider, Status
@@ -62,17 +63,20 @@ def estimate(
     """For each spot with a job: its place in the line and the seconds still expected."""
     if not jobs:
         return {}
-    due = look_at_line(plan_id, SpotImageJob.objects.due())
+    due = look_at_line(plan_id, without_batches(SpotImageJob.objects.due(), provider))
     later = NOBODY
     if any(wait.reason == Reason.RETRY for wait in waits.values()):
-        later = look_at_line(plan_id, SpotImageJob.objects.filter(status=Status.QUEUED))
+        queued = SpotImageJob.objects.filter(status=Status.QUEUED)
+        later = look_at_line(plan_id, without_batches(queued, provider))
     last = max([*due.before.values(), *later.before.values()], default=-1)
     pace = find_pace(provider, last + 1)
     starts = pace.starts(last + 1) if pace else []
     found = {}
     for name, job in jobs.items():
         wait = waits.get(name)
-        if wait and wait.reason == Reason.RETRY:
+        if wait and wait.reason == Reason.BATCH:
+            found[name] = Estimate()  # it stands in no line
+        elif wait and wait.reason == Reason.RETRY:
             found[name] = of_retry(job, wait, later, pace, starts)
         else:
             found[name] = of_job(job, wait, due, pace, starts)

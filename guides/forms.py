@@ -1,14 +1,19 @@
 """A new guide as a person types it."""
 
 import re
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
-from guides import naming, styles, validators
-from guides.models import Guide, SpotDetail
+from guides import naming, strategies, styles, validators
+from guides.models import Guide, SpotDetail, SpotImageJob
+from guides.strategies import PictureStrategy
+from jobs.models import Provider
+from jobs.paid import limits
+from jobs.paid.clients import services
 
 LINES = re.compile(r"\r\n|\r|\n")
 BARS = re.compile(r"[|｜]")
@@ -32,17 +37,49 @@ class NewGuideForm(forms.Form):
     destination = forms.CharField(max_length=validators.LONGEST_TITLE, required=False)
     summary = forms.CharField(max_length=validators.LONGEST_SUMMARY, required=False)
     picture_style = forms.ChoiceField(choices=styles.offered, required=False)
+    picture_strategy = forms.ChoiceField(required=False)
     # Not stripped: with a tab at its end, the whole line is the name.
     spots = forms.CharField(max_length=validators.MOST_BYTES, strip=False)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.offer_strategies()
         self.spot_faults: list[tuple[int, str]] = []  # line number and fault
+
+    @cached_property
+    def provider(self) -> Provider:
+        return limits.find(SpotImageJob.provider_name())
+
+    def offer_strategies(self) -> None:
+        has_batches = services.has_batches(SpotImageJob.provider_name())
+        offered = strategies.offered(self.provider) if has_batches else []
+        if not offered:
+            del self.fields["picture_strategy"]  # whatever an older page sends
+            return
+        field = self.fields["picture_strategy"]
+        field.choices = offered  # type: ignore[attr-defined]
+        field.initial = self.provider.strategy
+
+    @property
+    def strategies(self) -> list[dict[str, Any]]:
+        """The ways to make the pictures, each with the price of one picture."""
+        if "picture_strategy" not in self.fields:
+            return []
+        chosen = self["picture_strategy"].value() or self.provider.strategy
+        return [
+            {
+                "value": value,
+                "label": label,
+                "is_chosen": value == chosen,
+                "price": self.provider.cost(batch=value == PictureStrategy.BATCH),
+            }
+            for value, label in strategies.offered(self.provider)
+        ]
 
     def guide(self, draft: str) -> Guide:
         """The guide of this draft: a new one, or the one that the draft made before."""
-        names = ("title", "destination", "summary", "picture_style")
-        facts = {name: self.cleaned_data[name] for name in names}
+        names = ("title", "destination", "summary", "picture_style", "picture_strategy")
+        facts = {name: self.cleaned_data.get(name, "") for name in names}
         plan_id = naming.plan_id_for(draft, facts["title"], facts["destination"])
         return Guide(plan_id=plan_id, draft=draft, **facts)
 

@@ -71,7 +71,8 @@ def make_picture(job: "SpotImageJob", run: Run) -> Picture:
     spot = find_spot(job)
     with run.step("prompt"):
         request = request_for(spot, generation=job.generation)
-    return known_picture(spot, request, run) or buy_picture(request, run)
+    known = known_picture(spot, request, run)
+    return known or buy_picture(request, run, spot.guide.picture_strategy)
 
 
 def find_spot(job: "SpotImageJob") -> "SpotDetail":
@@ -115,8 +116,14 @@ def known_picture(spot: "SpotDetail", request: PictureRequest, run: Run) -> Pict
         return version.as_picture() if is_stored(version.object_name) else None
 
 
-def buy_picture(request: PictureRequest, run: Run) -> Picture:
-    bought = calls.buy(run, request.payload_hash, partial(makers.chosen().draw, request))
+def buy_picture(request: PictureRequest, run: Run, strategy: str = "") -> Picture:
+    bought = calls.buy(
+        run,
+        request.payload_hash,
+        partial(makers.chosen().draw, request),
+        request={"form": "picture", "prompt": request.prompt},
+        strategy=strategy,
+    )
     with calls.using(bought) as raw:
         picture = from_answer(request, raw, run.step)
     return replace(picture, cost=bought.call.cost, seconds=bought.call.seconds)

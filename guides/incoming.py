@@ -12,9 +12,18 @@ from django.utils.translation import gettext as _
 from guides import validators
 from guides.models import Guide, SpotDetail
 from guides.replies import MOST_SHOWN, Fault, shown
+from guides.strategies import PictureStrategy
 from guides.styles import PictureStyle
 
-GUIDE_FIELDS = {"plan_id", "title", "destination", "summary", "picture_style", "spots"}
+GUIDE_FIELDS = {
+    "plan_id",
+    "title",
+    "destination",
+    "summary",
+    "picture_style",
+    "picture_strategy",
+    "spots",
+}
 SPOT_FIELDS = {"name", "description", "tags"}
 DEEPEST = 5  # a guide holds a list of spots that hold lists of tags
 MOST_FAULTS = 100  # listed in one reply
@@ -114,17 +123,13 @@ class Reader:
 
     def guide(self, data: Object) -> Guide:
         self.know(data, GUIDE_FIELDS, "")
-        style = self.text(data, "picture_style", validators.LONGEST_TITLE)
-        if style not in PictureStyle.values:
-            known = ", ".join(filter(None, PictureStyle.values))
-            text = _("Use one of %(known)s, or leave it out.") % {"known": known}
-            self.fault("picture_style", style, text)
         return Guide(
             plan_id=self.text(data, "plan_id", 100, check=validators.validate_plan_id),
             title=self.text(data, "title", validators.LONGEST_TITLE, check=require),
             destination=self.text(data, "destination", validators.LONGEST_TITLE),
             summary=self.text(data, "summary", validators.LONGEST_SUMMARY, lines=True),
-            picture_style=style,
+            picture_style=self.choice(data, "picture_style", PictureStyle.values),
+            picture_strategy=self.choice(data, "picture_strategy", PictureStrategy.values),
         )
 
     def spots(self, data: Any) -> list[SpotDetail]:
@@ -153,6 +158,13 @@ class Reader:
             description=self.text(data, "description", longest, path, lines=True),
             topic_tags=self.tags(data.get("tags", []), f"{path}.tags"),
         )
+
+    def choice(self, data: Object, name: str, values: list[str]) -> str:
+        value = self.text(data, name, validators.LONGEST_TITLE)
+        if value not in values:
+            known = ", ".join(filter(None, values))
+            self.fault(name, value, _("Use one of %(known)s, or leave it out.") % {"known": known})
+        return value
 
     def tags(self, data: Any, path: str) -> list[str]:
         try:

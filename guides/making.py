@@ -39,7 +39,7 @@ def new_guide(request: HttpRequest) -> HttpResponse:
     context = {
         "form": form,
         "plan_key": plan_keys(request).sign(draft),
-        **what_it_costs(),
+        **what_it_costs(form),
         "most_spots": validators.MOST_SPOTS,
     }
     return render(request, "guides/new.html", context, status=400 if form.is_bound else 200)
@@ -57,11 +57,14 @@ def read_plan_key(request: HttpRequest) -> str:
         return ""
 
 
-def what_it_costs() -> dict[str, Any]:
+def what_it_costs(form: NewGuideForm) -> dict[str, Any]:
     """A price of 0 means that no price is set, unless the provider is free."""
-    price = services.price_of(1)
+    price = form.provider.cost()
     return {
         "price": price,
+        "strategies": [
+            {**each, "shown_price": money.shown(each["price"])} for each in form.strategies
+        ],
         "shown_price": money.shown(price),
         "costs_nothing": not price and SpotImageJob.provider_is_free(),
         "currency": settings.CURRENCY,

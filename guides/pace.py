@@ -152,12 +152,19 @@ def measure(made: list[Made], running: list[timedelta], company: int) -> tuple[f
 def last_made() -> list[Made]:
     # The newest rows by their key: a history of millions costs no more than a short one.
     recent = Attempt.objects.order_by("-pk").annotate(is_fresh=Q(ended_at__gt=Now() - FRESH))
-    rows = recent.values_list("kind", "is_fresh", "started_at", "ended_at", "outcome")[:RECENT]
+    columns = ("kind", "is_fresh", "started_at", "ended_at", "outcome", "steps")
+    rows = recent.values_list(*columns)[:RECENT]
     return [
         Made(started_at, ended_at, outcome == Outcome.SUCCEEDED)
-        for kind, is_fresh, started_at, ended_at, outcome in rows
-        if kind == SpotImageJob._meta.label and is_fresh
+        for kind, is_fresh, started_at, ended_at, outcome, steps in rows
+        if kind == SpotImageJob._meta.label and is_fresh and not was_short(outcome, steps)
     ]
+
+
+def was_short(outcome: str, steps: dict[str, int] | None) -> bool:
+    """Whether nobody was asked for a picture: it was put into a batch, or came out of one."""
+    is_over = outcome in (Outcome.SUCCEEDED, Outcome.SNOOZED)
+    return is_over and "prompt" in (steps or {}) and "generate" not in (steps or {})
 
 
 def note_company(made: list[Made]) -> None:

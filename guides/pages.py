@@ -23,6 +23,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import conditional_page, require_safe
 
 from guides import validators
+from guides.later import slow_guides
 from guides.models import PAINTED, Guide, SpotDetail
 from guides.status import CODE, GuideStatus, code, codes, find_status, looks_alike, milestone, short
 from jobs import storage
@@ -43,7 +44,7 @@ def home(request: HttpRequest) -> HttpResponse:
     newest = Guide.objects.order_by("-created_at", "plan_id")
     page = Paginator(newest, GUIDES_PER_PAGE).get_page(request.GET.get("page"))
     shown = find_cards([guide.pk for guide in page])
-    context = {"page": page, "cards": shown, "unfinished": unfinished(shown)}
+    context = {"page": page, "cards": shown, **unfinished(shown)}
     return answer(request, "guides/home.html", context, "no-cache")
 
 
@@ -54,12 +55,13 @@ def cards(request: HttpRequest) -> HttpResponse:
     asked = [each.partition(".") for each in request.GET.getlist("card")[:GUIDES_PER_PAGE]]
     before = {plan_id: shown for plan_id, _, shown in asked if validators.is_plan_id(plan_id)}
     found = find_cards(list(before))
-    going = unfinished(found)
+    more = unfinished(found)
+    going = more["unfinished"]
     changed = [card for card in found if card.code != before[card.guide.pk]]
     gone = before.keys() - {card.guide.pk for card in found}
     if going and len(going) == len(before) and not changed:
         return HttpResponse(status=NOTHING_NEW)
-    context = {"changed": changed, "gone": gone, "unfinished": going}
+    context = {"changed": changed, "gone": gone, **more}
     return render(request, "guides/cards.html", context, status=200 if going else STOP_POLLING)
 
 
@@ -120,8 +122,11 @@ def images(request: HttpRequest, plan_id: str) -> HttpResponse:
 @require_safe
 @never_cache
 def spot_image(request: HttpRequest, plan_id: str, spot_id: int) -> HttpResponse:
-    spots = find_guide(plan_id).spots.with_jobs()
-    return render(request, "guides/spot_image.html", {"spot": get_object_or_404(spots, pk=spot_id)})
+    find_guide(plan_id)
+    spot = next((spot for spot in GuideStatus(plan_id).spots if spot.pk == spot_id), None)
+    if spot is None:
+        raise Http404("The guide has no such spot.")
+    return render(request, "guides/spot_image.html", {"spot": spot})
 
 
 @require_safe
@@ -176,6 +181,7 @@ class Card:
     guide: Guide
     cover: SpotDetail | None
     is_final: bool
+    is_slow: bool = False  # its pictures come by batch
 
     @property
     def is_going(self) -> bool:
@@ -195,15 +201,21 @@ def find_cards(plan_ids: list[str]) -> list[Card]:
     covers = find_covers(plan_ids)
     unsettled = SpotDetail.objects.unsettled().filter(guide__in=plan_ids).order_by()
     going = set(unsettled.values_list("guide_id", flat=True))
+    slow = slow_guides(guides[pk] for pk in going if pk in guides) if going else set()
+    for pk in slow & covers.keys():
+        if covers[pk].picture_state == "loading":
+            covers[pk].comes_later = "tomorrow"
     return [
-        Card(guides[pk], covers.get(pk), is_final=pk not in going)
+        Card(guides[pk], covers.get(pk), is_final=pk not in going, is_slow=pk in slow)
         for pk in plan_ids
         if pk in guides
     ]
 
 
-def unfinished(cards: Iterable[Card]) -> list[Card]:
-    return [card for card in cards if not card.is_final]
+def unfinished(cards: Iterable[Card]) -> dict[str, Any]:
+    """The cards that still change, and whether all of them change slowly."""
+    going = [card for card in cards if not card.is_final]
+    return {"unfinished": going, "is_slow": bool(going) and all(card.is_slow for card in going)}
 
 
 def find_covers(plan_ids: list[str]) -> dict[str, SpotDetail]:

@@ -19,10 +19,12 @@ from guides.models import (
 )
 from guides.models.spot import DELETED
 from jobs import queue
-from jobs.models import ENDED, Status
+from jobs.models import ENDED, Call, State, Status
 from jobs.paid import limits
+from jobs.paid.batches import asked
+from jobs.paid.batches.strategy import takes_batches
 
-GUIDE_COLUMNS = ("title", "destination", "summary", "picture_style")
+GUIDE_COLUMNS = ("title", "destination", "summary", "picture_style", "picture_strategy")
 SPOT_COLUMNS = ("description", "topic_tags", "position")
 
 
@@ -72,16 +74,18 @@ def replace_guide(guide: Guide, spots: Sequence[SpotDetail]) -> Handover:
     known = {spot.spot_name: spot for spot in stored.spots.all()}
     if is_same(guide, stored) and are_same(spots, known):
         return Handover("unchanged")
-    # Jobs are always locked before spots: first jobs of failed pictures, then of removed spots.
+    # Jobs are always locked before spots: of pictures to hurry, of failed ones, of removed spots.
+    if guide.picture_strategy != stored.picture_strategy:
+        hurry_pictures(guide)
     again = ask_again(stored, reworded(guide, stored, spots, known))
     Guide.objects.filter(pk=stored.pk).update(**columns)
     remove_spots(stored, known.keys() - {spot.spot_name for spot in spots})
     new = [spot for spot in spots if spot.spot_name not in known]
     SpotDetail.objects.bulk_create(new)
     kept = [take_over(known[spot.spot_name], spot) for spot in spots if spot.spot_name in known]
-    asked = len(new) + request_images(kept) + again
+    wanted = len(new) + request_images(kept) + again
     SpotDetail.objects.bulk_update(kept, SPOT_COLUMNS, batch_size=100)
-    return Handover("updated", asked)
+    return Handover("updated", wanted)
 
 
 def number(guide: Guide, spots: Sequence[SpotDetail]) -> None:
@@ -154,9 +158,22 @@ def request_images(spots: Iterable[SpotDetail]) -> int:
     return enqueue_missing(spots)
 
 
-def price_of(pictures: int) -> Decimal:
+def hurry_pictures(guide: Guide) -> int:
+    """Make the pictures that wait for a batch at once, if the guide's strategy says so.
+
+    Those that a batch has collected arrive with it. Returns how many are made at once.
+    """
+    provider = limits.find(SpotImageJob.provider_name())
+    if takes_batches(provider, guide.picture_strategy):
+        return 0
+    jobs = SpotImageJob.objects.living().filter(plan_id=guide.pk)  # type: ignore[misc]
+    waiting = Call.objects.filter(state=State.WAITING, job_id__in=jobs.values("id"))
+    return asked.hurry(waiting, by="its guide")
+
+
+def price_of(pictures: int, *, batch: bool = False) -> Decimal:
     """What this number of new pictures will cost, at the provider's price."""
-    return pictures * limits.find(SpotImageJob.provider_name()).price
+    return pictures * limits.find(SpotImageJob.provider_name()).cost(batch=batch)
 
 
 @transaction.atomic
@@ -166,12 +183,12 @@ def request_new_pictures(jobs: QuerySet[SpotImageJob], by: object) -> tuple[int,
     Returns how many were asked for, and how many were left alone because they wait or run
     already. The old picture stays on the page until the new one is ready.
     """
-    asked = jobs.count()
+    wanted = jobs.count()
     ended = list(jobs.filter(status__in=ENDED).order_by("id").select_for_update())
     chosen = SpotImageJob.objects.filter(id__in=[job.id for job in ended])
     chosen.update(generation=F("generation") + 1, asked_by=str(by))  # type: ignore[misc]
     requeued = len(queue.requeue(chosen, by=by))
-    return requeued, asked - requeued
+    return requeued, wanted - requeued
 
 
 @transaction.atomic

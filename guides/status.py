@@ -13,12 +13,14 @@ from django.utils.translation import gettext as _
 
 from guides import estimates, validators
 from guides.estimates import Estimate
+from guides.later import find_later
 from guides.models import Guide, SpotDetail
 from jobs.models import Provider
 from jobs.paid.waiting import Reason, Wait
 
 SOONEST_POLL, LATEST_POLL = 2, 30  # seconds
 POLL_WITHOUT_ESTIMATE = 10
+POLL_SELDOM = 600
 LISTED = 12  # lines of a table of contents; the last one may say how many more there are
 CODE = 4  # characters for the state of one spot on a page
 
@@ -29,6 +31,8 @@ class GuideStatus:
     def __init__(self, plan_id: str) -> None:
         self.plan_id = plan_id
         self.spots = list(SpotDetail.objects.filter(guide=plan_id).with_jobs())
+        for spot in self.spots:
+            spot.comes_later = self.later.get(spot.spot_name, "")
 
     @property
     def total(self) -> int:
@@ -94,8 +98,23 @@ class GuideStatus:
         return estimates.find_provider() if self.jobs else None
 
     @cached_property
-    def waits(self) -> dict[str, Wait]:
+    def _waits(self) -> dict[str, Wait]:
         return estimates.waits_for(self.jobs, self.provider)
+
+    @cached_property
+    def later(self) -> dict[str, str]:
+        """The spots whose picture comes by batch: "tomorrow", or "late" after a day."""
+        return find_later(self.plan_id, self.jobs, self._waits, self.provider)
+
+    @cached_property
+    def waits(self) -> dict[str, Wait]:
+        """What each picture that is not being made waits for."""
+        return {**self._waits, **dict.fromkeys(self.later, Wait(Reason.BATCH))}
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether every picture that is still to come comes by batch."""
+        return bool(self.jobs) and self.jobs.keys() <= self.later.keys()
 
     @cached_property
     def estimates(self) -> dict[str, Estimate]:
@@ -111,6 +130,8 @@ class GuideStatus:
         """Seconds to wait before the next poll; None when polling is over."""
         if self.is_final:
             return None
+        if self.is_slow:
+            return POLL_SELDOM
         known = [each.seconds for each in self.estimates.values() if each.seconds is not None]
         wanted = ceil(min(known) / 2) if known else POLL_WITHOUT_ESTIMATE
         return min(max(wanted, SOONEST_POLL), LATEST_POLL)
@@ -123,7 +144,7 @@ class GuideStatus:
             wait = self.waits.get(spot.spot_name)
             until = wait and wait.until and wait.until.strftime("%Y-%m-%d %H:%M")
             facts.append([spot.pk, spot.spot_name, spot.picture_state, spot.image_status])
-            facts.append([spot.image_url, wait and wait.reason, until])
+            facts.append([spot.image_url, wait and wait.reason, until, spot.comes_later])
         digest = hashlib.sha256(json.dumps(facts).encode(errors="replace")).hexdigest()
         return f'W/"{digest[:32]}"'
 
@@ -137,6 +158,10 @@ class GuideStatus:
     @property
     def delay(self) -> str:
         """What keeps the pictures, in a visitor's words: no prices, limits or names."""
+        if later := [
+            spot for spot in self.spots if spot.picture_state == "loading" and spot.comes_later
+        ]:
+            return self.by_batch(len(later))
         provider = self.provider
         reasons = {wait.reason for wait in self.waits.values()}
         if provider is None or not reasons:
@@ -148,6 +173,13 @@ class GuideStatus:
         if any((each.position or 0) >= provider.affordable for each in self.estimates.values()):
             return _("not all pictures will come today")
         return ""
+
+    def by_batch(self, count: int) -> str:
+        if "late" in self.later.values():
+            return _("it takes longer than a day this time")
+        if count < self.loading:
+            return _("the last ones arrive by tomorrow")
+        return ngettext("it arrives by tomorrow", "they arrive by tomorrow", count)
 
     @property
     def left_code(self) -> str:
@@ -175,6 +207,8 @@ def code(spot: SpotDetail) -> str:
     A capital letter means that another picture will replace this one.
     """
     letter = spot.picture_state[0]
+    if spot.comes_later and letter == "l":
+        return f"l{spot.comes_later[:3]}"
     if spot.awaits_picture and letter == "r":
         letter = "R"
     return letter + short(spot.shown_url)[-3:]

@@ -69,6 +69,20 @@ class GuideAdmin(DescribedAdmin):
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         return ["plan_id"] if obj else []  # a guide's address never changes
 
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        if change and "picture_strategy" in form.changed_data:
+            self.hurry(request, obj)
+
+    def hurry(self, request: HttpRequest, guide: Guide) -> None:
+        if hurried := services.hurry_pictures(guide):
+            text = ngettext(
+                "%s picture that waited for a batch is made now.",
+                "%s pictures that waited for a batch are made now.",
+                hurried,
+            )
+            self.message_user(request, text % hurried, messages.SUCCESS)
+
     def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
         """Ask again for failed pictures whose words have changed, as the API does."""
         of_all = not WORDS.isdisjoint(form.changed_data)

@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from guides import validators
+from guides.strategies import PictureStrategy
 from guides.styles import PictureStyle
 
 LETTERS = string.ascii_letters + string.digits + "_-"
@@ -56,6 +57,15 @@ class Guide(models.Model):
         default=PictureStyle.USUAL,
         db_default=PictureStyle.USUAL,
     )
+    picture_strategy = models.CharField(
+        _("when the pictures are made"),
+        max_length=10,
+        choices=PictureStrategy.choices,
+        blank=True,
+        default=PictureStrategy.USUAL,
+        db_default=PictureStrategy.USUAL,
+        help_text=_("“now” also hurries pictures that wait for a batch"),
+    )
     created_at = models.DateTimeField(_("created"), db_default=Now(), editable=False)
     # The form that made it: sent again, the form changes this guide. Nothing else has one.
     draft = models.CharField(max_length=40, null=True, unique=True, editable=False)  # noqa: DJ001
@@ -69,7 +79,13 @@ class Guide(models.Model):
         verbose_name_plural = _("guides")
         # Serves home and the admin's list: newest first.
         indexes = [models.Index(fields=["-created_at", "plan_id"], name="guide_newest")]
-        constraints = [models.CheckConstraint(name="guide_plan_id", condition=GOOD_PLAN_ID)]
+        constraints = [
+            models.CheckConstraint(name="guide_plan_id", condition=GOOD_PLAN_ID),
+            models.CheckConstraint(
+                name="guide_picture_strategy",
+                condition=Q(picture_strategy__in=PictureStrategy.values),
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.title or self.plan_id

@@ -84,6 +84,8 @@ class SpotDetail(Known):
 
     KNOWN = (*NAME, *PICTURE)
 
+    comes_later = ""  # by batch: "tomorrow", or "late" after a day; set by the pages
+
     objects = SpotQuerySet.as_manager()
 
     class Meta:

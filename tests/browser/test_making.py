@@ -174,6 +174,43 @@ def test_the_price_is_known_before_saving(author):
     page.get_by_text("Pictures: 3 · price: 0.012 USD").wait_for()
 
 
+RECORD_WAITS = """
+    window.waits = [];
+    const wait = window.setTimeout;
+    window.setTimeout = (call, ms, ...more) => {
+        window.waits.push(ms);
+        return wait(call, ms, ...more);
+    };
+"""
+
+
+def test_pictures_may_come_by_tomorrow_for_half_the_price(author, settings):
+    settings.IMAGE_PROVIDER, settings.GEMINI_MODEL = "gemini", "sketch"
+    limits.find("gemini:sketch")
+    Provider.objects.update(price="0.04")
+    page = author()
+    prices = page.locator(".choice-price")
+
+    fill(page, "Gate", "Pond", "Hill")
+
+    assert prices.all_inner_texts() == ["0.12 USD", "0.06 USD"]
+    page.get_by_text("Pictures: 3 · price: 0.12 USD").wait_for()
+    page.get_by_label("by tomorrow, half the price").check()
+    page.get_by_text("Pictures: 3 · price: 0.06 USD").wait_for()
+    assert Axe().run(page).response["violations"] == []
+    page.wait_for_function(
+        'Object.values(sessionStorage).some(it => it.includes(\'"picture_strategy":"batch"\'))'
+    )
+    page.reload()  # the draft keeps the choice
+    page.get_by_text("Pictures: 3 · price: 0.06 USD").wait_for()
+    page.add_init_script(RECORD_WAITS)
+    save(page)
+    page.get_by_text("Arrives by tomorrow").first.wait_for()
+    assert Guide.objects.get().picture_strategy == "batch"
+    page.wait_for_function("window.waits.some(ms => ms >= 540000)")
+    assert page.evaluate("window.waits.filter(ms => 1500 <= ms && ms < 540000)") == []
+
+
 def test_a_fault_stands_by_its_row_and_nothing_is_lost(author, forgive):
     page = author()
     page.get_by_label("Title").fill("Kyoto")

@@ -4,18 +4,21 @@
   "use strict";
   const SOONEST = 2000;
   const LATEST = 15000;
+  const SELDOM = 600000; // while all pictures come by batch
   const LATEST_AFTER_FAULT = 30000;
   let delay = SOONEST;
   let shown;
   let timer;
 
   const poller = () => document.querySelector("[data-live][hx-get]");
+  const isSlow = () => Boolean(document.querySelector("[data-live][data-seldom]"));
   const live = () => document.querySelector("[data-live]")?.dataset.live;
 
   function schedule() {
     clearTimeout(timer);
     // Random, so that after an outage not all pages poll at the same moment.
-    if (poller()) timer = setTimeout(ask, delay * (0.9 + Math.random() / 5));
+    const wait = isSlow() ? SELDOM : delay;
+    if (poller()) timer = setTimeout(ask, wait * (0.9 + Math.random() / 5));
   }
 
   function ask() {

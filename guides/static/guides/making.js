@@ -4,7 +4,8 @@
   "use strict";
   const field = document.querySelector("[data-spots]");
   const form = field.form;
-  const price = document.querySelector("[data-price]");
+  const price = document.querySelector("[data-sum]");
+  const strategies = [...document.querySelectorAll(".choice:has([data-price])")];
   const [rows, template, list, buttons] = ["ol.rows", "template", "[data-list]", ".row-buttons"].map((each) => field.querySelector(each));
   const text = list.querySelector("textarea");
   const save = form.querySelector("[type=submit]");
@@ -60,13 +61,28 @@
     if (element.getAttribute("aria-label") !== words) element.setAttribute("aria-label", words);
   }
 
-  function tell(count) {
-    const total = count * Number(price.dataset.price);
+  function sum(count, each) {
     // At least two decimals: 0.12, 0.004.
-    const sum = `${total.toFixed(4).replace(/0{1,2}$/, "")} ${price.dataset.currency}`;
-    const shown = Number(price.dataset.price) ? sum : price.dataset.without;
-    const words = price.dataset.words.replace("{count}", count).replace("{price}", shown);
-    if (price.textContent !== words) price.textContent = words; // else a screen reader repeats it at every key
+    return `${(count * Number(each)).toFixed(4).replace(/0{1,2}$/, "")} ${price.dataset.currency}`;
+  }
+
+  function say(element, words) {
+    if (element.textContent !== words) element.textContent = words; // else a screen reader repeats it at every key
+  }
+
+  let told = 0;
+
+  // The price of all pictures: of each strategy, and of the chosen one.
+  function tell(count) {
+    told = count;
+    let each = price.dataset.price;
+    for (const strategy of strategies) {
+      const own = one(strategy, "price");
+      say(own, sum(count, own.dataset.price));
+      if (strategy.querySelector("input").checked) each = own.dataset.price;
+    }
+    const shown = Number(each) ? sum(count, each) : price.dataset.without;
+    say(price, price.dataset.words.replace("{count}", count).replace("{price}", shown));
   }
 
   // Returns the row of each line that holds a spot.
@@ -87,7 +103,7 @@
 
   // The draft survives a new login, an error and a wrong click.
 
-  const FIELDS = ["plan_key", "title", "destination", "summary", "spots", "picture_style"];
+  const FIELDS = ["plan_key", "title", "destination", "summary", "spots", "picture_style", "picture_strategy"].filter((each) => form.elements[each]);
   const fresh = form.elements.plan_key.value;
   const restored = form.querySelector("[data-restored]");
   let timer;
@@ -130,11 +146,12 @@
     const draft = "refused" in form.dataset ? null : findDraft();
     if (!draft) return;
     if (isOver(draft)) return forget();
-    for (const each of FIELDS) form.elements[each].value = draft[each];
+    for (const each of FIELDS) if (each in draft) form.elements[each].value = draft[each];
     restored.hidden = false;
   }
 
   form.addEventListener("input", touch);
+  form.addEventListener("change", () => tell(told));
   form.addEventListener("submit", () => {
     keep();
     save.disabled = true;
