@@ -273,12 +273,9 @@ UNKNOWN_REPEATS = env.int("UNKNOWN_REPEATS", 2)
 # How long a worker keeps an answer in memory while storing it fails.
 KEEP_ANSWER_SECONDS = env.float("KEEP_ANSWER_SECONDS", 600)
 # How long a batch collects calls, and how many: a batch is sent when it is full.
-BATCH_COLLECT_SECONDS = env.float("BATCH_COLLECT_SECONDS", 10)
-BATCH_MOST_CALLS = env.int("BATCH_MOST_CALLS", 5_000)
+BATCH_COLLECT_SECONDS = max(0.0, env.float("BATCH_COLLECT_SECONDS", 10))
+BATCH_MOST_CALLS = max(1, env.int("BATCH_MOST_CALLS", 5_000))
 BATCH_MOST_BYTES = env.int("BATCH_MOST_BYTES", 50_000_000)
-protection.check_limit("BATCH_COLLECT_SECONDS", BATCH_COLLECT_SECONDS, most=24 * 60 * 60)
-protection.check_limit("BATCH_MOST_CALLS", BATCH_MOST_CALLS, most=50_000)
-protection.check_limit("BATCH_MOST_BYTES", BATCH_MOST_BYTES, most=200_000_000)
 # How long a job waits for a provider that is unavailable before it fails.
 PATIENCE_HOURS = env.float("PATIENCE_HOURS", 24)
 
