@@ -33,15 +33,17 @@ class Scribe:
             raise Unwritable(f"The scribe can't write this: its prompt says {UNWRITABLE!r}.")
         time.sleep(settings.SCRIBE_SECONDS)
         text, finish = cut(answer(request), request.get("max_tokens"))
+        read, written = count_tokens(told), count_tokens(text)
         said = {
             "text": text,
             "finish": finish,
             "refusal": "",
             "model": self.name,
-            "input_tokens": count_tokens(told),
-            "output_tokens": count_tokens(text),
+            "input_tokens": read,
+            "output_tokens": written,
         }
-        return Answer(raw=json.dumps(said, sort_keys=True, ensure_ascii=False).encode())
+        raw = json.dumps(said, sort_keys=True, ensure_ascii=False).encode()
+        return Answer(raw=raw, input_tokens=read, output_tokens=written)
 
 
 class Unwritable(Exception):

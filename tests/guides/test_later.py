@@ -9,13 +9,17 @@ from django.utils import translation
 from guides import pace, services
 from guides.models import Guide, SpotImageJob
 from guides.status import GuideStatus
-from jobs.models import Provider
+from jobs import queue
+from jobs.errors import InBatch
+from jobs.models import Call, Provider
 from jobs.paid import limits
+from jobs.queue import outcomes
 from tests.guides import schema
 from tests.guides.batches import put_into_batch
 from tests.guides.conftest import save_guide
 from tests.guides.history import have_worker, remember
 from tests.guides.pages import change, home_address, poll_address
+from tests.guides.painting import claim, perform
 from tests.guides.statuses import show
 
 pytestmark = pytest.mark.django_db
@@ -39,6 +43,20 @@ def by_batch(*names, **facts):
 
 def page(client, path="/guides/kyoto/"):
     return client.get(path).content.decode()
+
+
+def test_a_picture_by_batch_is_left_to_the_batch(client, pictures):
+    save_guide("Gate")
+    Guide.objects.update(picture_strategy="batch")
+    [job] = claim(["Gate"])
+
+    with pytest.raises(InBatch) as waits:
+        perform(job)
+    queue.settle([outcomes.from_error(job, waits.value)])
+
+    call = Call.objects.get()
+    assert (call.state, call.strategy, call.request["form"]) == ("waiting", "batch", "picture")
+    assert "Arrives by tomorrow" in page(client)
 
 
 # What visitors see

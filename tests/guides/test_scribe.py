@@ -2,6 +2,7 @@
 
 import json
 import time
+from datetime import timedelta
 
 import pytest
 from hypothesis import given
@@ -11,8 +12,13 @@ from jsonschema import Draft202012Validator
 from guides import scribe
 from guides.scribe import Scribe, Unwritable
 from guides.scribe.strings import FORMATS
+from jobs import llm, queue
 from jobs.errors import BadRequest
 from jobs.llm import writers
+from jobs.llm.models import LLMJob
+from jobs.models import Outcome
+from jobs.queue.outcomes import End
+from tests.guides.painting import perform
 
 SPOT = {
     "type": "object",
@@ -55,6 +61,18 @@ def fill(schema, prompt="A guide"):
 
 def test_it_is_there_for_requests():
     assert isinstance(writers.WRITERS["scribe"], Scribe)
+
+
+@pytest.mark.django_db
+def test_it_answers_a_request_of_any_domain(pictures):
+    process = llm.submit([{"prompt": "A guide to Lisbon", "schema": OUTLINE}], label="outlines")
+    [job] = queue.claim(LLMJob, 1, "tester", timedelta(hours=1))
+
+    queue.settle([End(job, Outcome.SUCCEEDED, result=perform(job))])
+
+    [result] = llm.results(process.id)
+    assert result.state == "COMPLETED"
+    assert "Lisbon, slowly" in json.dumps(result.response_json)
 
 
 def test_its_answer_has_the_form_of_every_writer():
