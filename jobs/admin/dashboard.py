@@ -58,6 +58,11 @@ def dashboard(request: HttpRequest) -> dict[str, Any]:
             if may_see(request, need.model)
         ],
         "is_well": not needed,
+        "hints": [
+            {"text": hint.text, "link": link_to(hint.model, hint.query)}
+            for hint in needs.hints(situation)
+            if may_see(request, hint.model)
+        ],
         "models": [section(model, situation) for model in models],
         "providers": situation.providers if may_see(request, Provider) else [],
         "providers_link": list_of(Provider),
