@@ -34,7 +34,7 @@ MOST = 50  # of its calls on its page; the list of calls has all
 @admin.register(Batch)
 class BatchAdmin(AskingAdmin, JobAdmin):
     list_display = [
-        *("subject", "provider", "state", "said", "bar", "counts", "age", "spent"),
+        *("subject", "provider", "stage", "said", "bar", "counts", "age", "spent"),
     ]
     list_filter = [
         "status",
@@ -62,7 +62,7 @@ class BatchAdmin(AskingAdmin, JobAdmin):
         return str(batch.remote_id or batch.token)
 
     @display(description=_("stage"), label=COLOURS)  # type: ignore[untyped-decorator]
-    def state(self, batch: Any) -> tuple[str, str]:
+    def stage(self, batch: Any) -> tuple[str, str]:
         stage = batch.standing.stage
         return stage.value, str(stage.label)
 
