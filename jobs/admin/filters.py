@@ -10,6 +10,7 @@ from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import Http404, HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 from unfold.contrib.filters.admin import RangeDateFilter
 from unfold.utils import parse_date_str
 
@@ -225,7 +226,7 @@ class ProcessStateFilter(admin.SimpleListFilter):
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
         return [
-            ("open", _("open")),
+            ("open", pgettext_lazy("process", "open")),
             ("ended", _("ended")),
             ("unfollowed", _("nothing followed")),
         ]

@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib import admin, messages
 from django.db import Error, transaction
 from django.http import HttpRequest
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext, gettext_noop, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
@@ -81,7 +81,7 @@ class ProcessAdmin(AskingAdmin):
     def canceled_jobs(self, process: Process) -> str:
         return number(process.canceled)
 
-    @admin.display(description=_("open"))
+    @admin.display(description=pgettext_lazy("process", "open"))
     def open_jobs(self, process: Process) -> str:
         return number(process.open)
 

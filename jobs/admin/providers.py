@@ -72,6 +72,8 @@ class ProviderAdmin(ReadOnlyAdmin):
         field = super().formfield_for_dbfield(db_field, request, **kwargs)
         if field:
             field.show_hidden_initial = True
+            # A page that was opened before an update lacks the new fields, and keeps their values.
+            field.required &= request.method != "POST" or db_field.name in request.POST
         return field
 
     def construct_change_message(

@@ -11,6 +11,7 @@ from django.db.models import Count, OuterRef, Q, Subquery
 from django.db.models.functions import Now
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from jobs.console import batches, shown
 from jobs.console.batches import Standing
@@ -48,7 +49,7 @@ class Course:
     def state(self) -> str:
         process = self.process
         if process.ended_at is None:
-            return _("open")
+            return pgettext("process", "open")
         if process.failed:
             return _("ended, with failures")
         return _("ended, with canceled jobs") if process.canceled else _("ended")

@@ -24,9 +24,9 @@ def new_process(*names, label="week 12", sealed=True, then=None):
 
 
 def new_batch(**columns):
-    batch = Batch(provider=GEMINI)
-    queue.enqueue([batch])
-    Batch.objects.filter(pk=batch.pk).update(**columns)
+    batch = Batch(provider=columns.pop("provider", GEMINI), collected_at=Now())
+    queue.enqueue([batch])  # collected: another one may be collecting
+    Batch.objects.filter(pk=batch.pk).update(**{"collected_at": None, **columns})
     return Batch.objects.get(pk=batch.pk)
 
 

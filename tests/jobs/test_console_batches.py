@@ -307,6 +307,19 @@ def test_the_strategy_of_a_provider_with_batches_is_editable(operator):
     assert 'name="batch_percent"' not in page  # money is for superusers
 
 
+def test_an_operator_chooses_the_strategy_and_it_is_logged(operator):
+    limits.find(GEMINI)
+    url = reverse("admin:jobs_provider_change", args=[GEMINI.replace(":", "_3A")])
+    limits_form = {"requests_per_minute": 15, "burst": 5, "max_running": "", "timeout": 25}
+    shown = {"initial-strategy": "sync", "batch_percent": 1, "input_price": 0}
+
+    operator.post(url, {**limits_form, **shown, "strategy": "batch"})
+
+    row = Provider.objects.get(name=GEMINI)
+    assert (row.strategy, row.batch_percent) == ("batch", 50)
+    assert "strategy: sync → batch" in operator.get(url).text
+
+
 def test_a_provider_without_batches_says_so(operator):
     page = provider_page(operator, "painter")
 
