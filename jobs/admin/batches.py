@@ -53,13 +53,17 @@ class BatchAdmin(AskingAdmin, JobAdmin):
 
     # The list
 
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
+        """Without tabs: "queued" says nothing about a batch that is at its provider."""
+        return super().changelist_view(request, {"tabs": [], **(extra_context or {})})
+
     def adorn(self, rows: list[Any]) -> None:
         for standing in batches.look(rows, clock.now()):
             standing.batch.standing = standing  # type: ignore[attr-defined]
 
     @admin.display(description=_("batch"))
     def subject(self, batch: Any) -> str:
-        return str(batch.remote_id or batch.token)
+        return str(batch.remote_id or f"{batch.token[:12]}…")
 
     @display(description=_("stage"), label=COLOURS)  # type: ignore[untyped-decorator]
     def stage(self, batch: Any) -> tuple[str, str]:
@@ -77,7 +81,7 @@ class BatchAdmin(AskingAdmin, JobAdmin):
     @admin.display(description=_("done / failed / all"))
     def counts(self, batch: Any) -> str:
         if not batch.standing.has_counts:
-            return number(batch.standing.size)
+            return number(batch.standing.size) if batch.standing.size else ""
         return f"{number(batch.done)} / {number(batch.failed)} / {number(batch.total)}"
 
     @admin.display(description=_("time"))
@@ -122,7 +126,7 @@ class BatchAdmin(AskingAdmin, JobAdmin):
                 offered.append(Question(LOOK, _("Look now"), asks=False))
             if not batch.cancel_asked:
                 offered.append(Question(CANCEL, _("Cancel at the provider"), cancel_effects()))
-        if waits := int(counting.count(batches.waiting(batch))):
+        if waits := counting.count(batches.waiting(batch)):
             offered.append(Question(HURRY, _("Make the rest at once"), hurry_effects(waits)))
         return offered
 

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
 from jobs.admin.base import Rows, page_of
+from jobs.admin.filters import ProcessFilter
 from jobs.admin.jobs import JobAdmin
 from jobs.llm.models import LLMJob, State
 from jobs.models import Process
@@ -21,20 +22,26 @@ COLOURS = {
     State.COMPLETED.value: "success",
     State.FAILED.value: "danger",
 }
+ORDER = ("system", "prompt", "messages", "schema", "text")  # the database sorts keys by length
 LONGEST = 20_000  # letters of one text on a page
 
 
 @admin.register(LLMJob)
 class LLMJobAdmin(JobAdmin):
     list_display = [
-        *("subject", "process", "progress_state", "state", "tries", "situation", "held_by"),
-        *("age", "duration"),
+        *("subject", "process", "progress_state", "state", "tries", "situation", "age"),
+        "duration",
     ]
     exhibit_template = "admin/jobs/request.html"
 
     def get_queryset(self, request: HttpRequest) -> Rows:
         rows: Rows = super().get_queryset(request)
         return rows.defer("request_json", "response_json")  # each may be megabytes
+
+    def get_ordering(self, request: HttpRequest) -> list[str]:
+        """Those of one process in its own order."""
+        is_of_one = ProcessFilter.parameter_name in request.GET
+        return ["position"] if is_of_one else super().get_ordering(request)
 
     def adorn(self, rows: list[Any]) -> None:
         super().adorn(rows)
@@ -69,7 +76,9 @@ def parts(value: Any) -> list[tuple[str, str]]:
     """A request or an answer, as names and texts; what is no object is one text."""
     if not isinstance(value, dict):
         return [("", readable(value))]
-    return [(str(name), readable(each)) for name, each in value.items() if each is not None]
+    names = [name for name in ORDER if name in value]
+    names += [name for name in value if name not in ORDER]
+    return [(str(name), readable(value[name])) for name in names if value[name] is not None]
 
 
 def readable(value: Any) -> str:

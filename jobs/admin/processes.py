@@ -13,7 +13,8 @@ from jobs.admin.asking import AskingAdmin, Question
 from jobs.admin.bars import bar
 from jobs.admin.base import Rows, as_uuid, link_to
 from jobs.admin.filters import ProcessFilter, ProcessStateFilter, refuse_nul
-from jobs.console import actions, audit, processes
+from jobs.console import actions, audit, counting, processes
+from jobs.console.counting import Number
 from jobs.console.shown import number
 from jobs.db import faults
 from jobs.models import Process, Status
@@ -116,13 +117,13 @@ class ProcessAdmin(AskingAdmin):
         is_open = page is not None and page.has_view_or_change_permission(request)
         return {
             "name": kind.name,
-            "total": number(kind.total),
+            "total": kind.total,
             "link": link_to(kind.model, query) if is_open else "",
             "statuses": [
                 {
                     "status": status.value,
                     "label": status.label,
-                    "number": number(count),
+                    "number": count,
                     "link": link_to(kind.model, {**query, "status__exact": status.value})
                     if is_open
                     else "",
@@ -137,7 +138,7 @@ class ProcessAdmin(AskingAdmin):
         offered = []
         if process.open:
             offered.append(Question(CANCEL, _("Cancel its jobs"), self.effects(request, process)))
-        if waits := sum(calls.count() for calls in processes.waiting_calls(process)):
+        if waits := _count(processes.waiting_calls(process)):
             offered.append(Question(HURRY, _("Make the rest at once"), hurry_effects(waits)))
         if process.follow_error:
             text = gettext("If it can’t be enqueued again, the process says why.")
@@ -150,7 +151,7 @@ class ProcessAdmin(AskingAdmin):
         lines = []
         for kind in processes.kinds(process):
             living = kind.numbers[Status.QUEUED] + kind.numbers[Status.PROCESSING]
-            facts = {"kind": kind.name, "number": number(living)}
+            facts = {"kind": kind.name, "number": living}
             if living and may_change(request, kind.model):
                 lines.append(gettext("%(kind)s to be canceled: %(number)s") % facts)
             elif living:
@@ -220,12 +221,16 @@ class ProcessAdmin(AskingAdmin):
 HURRIED = gettext_noop("Took its waiting calls out of the batch, to make them at once.")
 
 
-def hurry_effects(waits: int) -> list[str]:
+def hurry_effects(waits: Number) -> list[str]:
     return [
-        gettext("Calls that wait for a batch: %s") % number(waits),
+        gettext("Calls that wait for a batch: %s") % waits,
         gettext("They are made one by one, as soon as the provider’s limits allow, at full price."),
         gettext("Calls in a batch that was sent stay there: they may be paid for already."),
     ]
+
+
+def _count(calls: list[Any]) -> Number:
+    return Number(sum(map(int, counting.counts(dict(enumerate(calls))).values())))
 
 
 def may_change(request: HttpRequest, model: Any) -> bool:

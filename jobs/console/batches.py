@@ -162,7 +162,8 @@ def look(batches: Iterable[Batch], now: datetime) -> list[Standing]:
     costs: dict[UUID, Decimal] = defaultdict(Decimal)
     for row in _sums([batch.pk for batch in batches]):
         members[row["batch_id"]][row["state"]] = row["many"]
-        costs[row["batch_id"]] += row["spent"] or 0
+        if row["state"] not in (State.WAITING, State.INTENT):  # these are only booked
+            costs[row["batch_id"]] += row["spent"] or 0
     return [Standing(batch, now, members[batch.pk], costs[batch.pk]) for batch in batches]
 
 

@@ -114,7 +114,7 @@ def _act(name: str, *, by: object, dry_run: bool, ids: list[str], **selection: A
         foreseen += preview.changed
         left += sum(int(number) for _, number in preview.left_alone)
         cost += preview.cost or 0
-        if preview.refused and preview.left:
+        if preview.refused and any(preview.numbers[status] for status in action.origins):
             refusals.append(str(preview.refused))
         if preview.changed and preview.provider and not preview.is_free:
             is_priced &= bool(preview.price)

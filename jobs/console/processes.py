@@ -13,8 +13,9 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
-from jobs.console import batches, shown
+from jobs.console import batches, counting, shown
 from jobs.console.batches import Standing
+from jobs.console.counting import Number
 from jobs.db import clock
 from jobs.models import Call, Job, Process, State, Status, job_models
 from jobs.paid import limits, waiting
@@ -204,23 +205,25 @@ class Kind:
     """The jobs of one kind that belong to a process."""
 
     model: type[Job]
-    numbers: dict[Status, int]
+    numbers: dict[Status, Number]
 
     @property
     def name(self) -> str:
         return capfirst(str(self.model._meta.verbose_name_plural))
 
     @property
-    def total(self) -> int:
-        return sum(self.numbers.values())
+    def total(self) -> Number:
+        return Number(sum(map(int, self.numbers.values())))
 
 
 def kinds(process: Process) -> list[Kind]:
-    """Its jobs that still exist, by kind and status: one query per kind."""
-    found = []
-    for model in job_models():
-        rows = model.objects.filter(process_id=process.pk).order_by().values_list("status")
-        numbers = dict(rows.annotate(number=Count("pk")))
-        if numbers:
-            found.append(Kind(model, {s: numbers.get(s.value, 0) for s in Status}))
-    return found
+    """Its jobs that still exist, by kind and status, in one query."""
+    numbers = counting.counts(
+        {
+            (model, status): model.objects.filter(process_id=process.pk, status=status)
+            for model in job_models()
+            for status in Status
+        }
+    )
+    found = [Kind(model, {s: numbers[model, s] for s in Status}) for model in job_models()]
+    return [kind for kind in found if kind.total]

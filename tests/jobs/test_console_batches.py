@@ -82,7 +82,7 @@ def test_a_batch_tells_its_numbers_its_money_and_its_names(operator):
 
     page = page_of(operator, batch)
 
-    for text in ("IN_PROGRESS", "batches/1", batch.token, "4 / 10 (50 %)", "0.20 USD", "0.035 USD"):
+    for text in ("IN_PROGRESS", "batches/1", batch.token, "4 / 10 (50 %)", "0.20 USD", "0.015 USD"):
         assert text in page
     assert "<script>alert" not in page
     for job in Chore.objects.all():
