@@ -34,7 +34,10 @@ def sidebar(title: Any, *pages: tuple[str, Any, str]) -> dict[str, Any]:
 
 
 def kinds_of_jobs() -> list[tuple[str, Any, str]]:
-    """Every kind of job that has pages: a new one is in the menu by itself."""
+    """Every kind of job that has pages: a new one is in the menu by itself.
+
+    Batches are jobs too, but people look for them beside the calls that they make.
+    """
     from django.contrib import admin  # not at the top: settings are read before models
 
     from jobs.models import job_models
@@ -42,7 +45,7 @@ def kinds_of_jobs() -> list[tuple[str, Any, str]]:
     return [
         (f"{model._meta.app_label}_{model._meta.model_name}", name_of(model), "list_alt")
         for model in job_models()
-        if admin.site.is_registered(model)
+        if admin.site.is_registered(model) and model._meta.label != "jobs.Batch"
     ]
 
 
@@ -70,6 +73,7 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
         ),
         sidebar(
             _("Queue"),
+            ("jobs_process", _("Processes"), "account_tree"),
             *kinds_of_jobs(),
             ("jobs_attempt", _("Attempts"), "history"),
             ("jobs_worker", _("Workers"), "engineering"),
@@ -78,6 +82,7 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
             _("Money"),
             ("jobs_provider", _("Providers"), "bolt"),
             ("jobs_call", _("Calls"), "receipt_long"),
+            ("jobs_batch", _("Batches"), "inventory_2"),
         ),
         sidebar(
             _("People"),

@@ -10,6 +10,8 @@ VERBS = {"add": ("add",), "delete": ("delete",)}  # of the pages with these name
 NEEDED = {
     "new_guide": ("guides", "add_guide"),
     "guides_spotimagejob_new_picture": ("guides", "change_spotimagejob"),
+    "jobs_batch_ask": ("jobs", "change_batch"),
+    "jobs_process_ask": ("jobs", "change_process"),
     "guides_spotdetail_ask": ("guides", "change_spotimagejob"),
     "guides_spotdetail_use": ("guides", "change_spotimage"),
 }

@@ -11,7 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.http.request import split_domain_port
 from django.utils.translation import gettext_lazy as _
 
-from config import database_url, protection
+from config import database_url, logs, protection
 from config.console import UNFOLD as UNFOLD
 from config.embedded import server
 
@@ -92,6 +92,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "config.tracing.middleware",  # first: every line of a request names its trace
     "config.headers.middleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -288,24 +289,4 @@ WAITING_TOO_LONG_MINUTES = env.float("WAITING_TOO_LONG_MINUTES", 60)
 
 # Logs
 
-LOG_FORMAT = env.str("LOG_FORMAT", "text")
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {
-        "text": {"()": "jobs.worker.logs.TextFormatter"},
-        "json": {"()": "jobs.worker.logs.JsonFormatter"},
-    },
-    "handlers": {
-        "stderr": {
-            "class": "logging.StreamHandler",
-            "formatter": "json" if LOG_FORMAT == "json" else "text",
-        },
-    },
-    "root": {"handlers": ["stderr"], "level": "INFO"},
-    "loggers": {
-        "django": {"handlers": []},  # Django's own would log every line twice
-        "django.server": {"handlers": [], "propagate": True},  # its own prints what clients send
-        "httpx2": {"level": "WARNING"},  # the database records the calls
-    },
-}
+LOGGING = logs.logging(env.str("LOG_LEVEL", ""), env.str("LOG_FORMAT", "text"))

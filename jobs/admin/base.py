@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlencode
-from uuid import UUID
 
 from django.contrib.admin import ShowFacets
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
@@ -22,6 +21,7 @@ from unfold.views import ChangeList
 
 from jobs import queue
 from jobs.admin import live
+from jobs.admin.filters import as_uuid as as_uuid
 from jobs.console import counting
 
 Rows = QuerySet[Any]
@@ -213,14 +213,6 @@ def filter_names(filters: Iterable[Any]) -> set[str]:
         else:
             names.add(each.parameter_name)
     return names
-
-
-def as_uuid(text: str) -> UUID | None:
-    """The UUID that a person typed; None if it is not one."""
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
 
 
 def page_of(row: Model) -> str:

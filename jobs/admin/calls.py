@@ -6,6 +6,7 @@ from typing import Any, cast
 from django.contrib import admin, messages
 from django.db import transaction
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
@@ -14,7 +15,13 @@ from unfold.decorators import display
 from jobs import queue
 from jobs.admin.attempts import job_link
 from jobs.admin.base import Rows
-from jobs.admin.filters import CallProviderFilter, DayFilter, SeenFilter, StateFilter
+from jobs.admin.filters import (
+    BatchFilter,
+    CallProviderFilter,
+    DayFilter,
+    SeenFilter,
+    StateFilter,
+)
 from jobs.admin.verdicts import VerdictAdmin
 from jobs.console import actions, audit, counting, shown
 from jobs.db import clock
@@ -23,6 +30,7 @@ from jobs.models.call import CallQuerySet
 from jobs.paid import money
 
 COLOURS = {
+    State.WAITING.value: "info",
     State.INTENT.value: "info",
     State.STORED.value: "success",
     State.FAILED.value: "danger",
@@ -34,8 +42,15 @@ COLOURS = {
 class CallAdmin(VerdictAdmin):
     list_display = [
         *("started", "provider", "known", "price", "duration", "job", "worker", "looked_into"),
+        "batch",
     ]
-    list_filter = [SeenFilter, CallProviderFilter, StateFilter, ("started_at", DayFilter)]
+    list_filter = [
+        SeenFilter,
+        CallProviderFilter,
+        StateFilter,
+        BatchFilter,
+        ("started_at", DayFilter),
+    ]
     ordering = ["-started_at"]
     actions = ["mark_seen"]
 
@@ -54,6 +69,13 @@ class CallAdmin(VerdictAdmin):
     @admin.display(description=_("job"))
     def job(self, call: Call) -> str:
         return job_link(call.kind, call.job_id)
+
+    @admin.display(description=_("batch"))
+    def batch(self, call: Call) -> str:
+        if call.batch_id is None:
+            return ""
+        page = reverse("admin:jobs_batch_change", args=[call.batch_id])
+        return format_html('<a href="{}">{}</a>', page, str(call.batch_id)[:8])
 
     @admin.display(description=_("duration"))
     def duration(self, call: Any) -> str:

@@ -19,6 +19,7 @@ from jobs.admin.workers import LABELS, condition
 from jobs.console import figures, needs, shown
 from jobs.console.figures import Flow, Model, Timing
 from jobs.models import Provider, Status, Worker
+from jobs.paid.batches.models import Batch
 
 GREEN, RED = "#16a34a", "#dc2626"
 
@@ -49,7 +50,10 @@ def fragment(request: HttpRequest) -> HttpResponse:
 def dashboard(request: HttpRequest) -> dict[str, Any]:
     """The parts of the dashboard that this user may see."""
     situation = needs.Situation.look()
-    models = [model for model in situation.statuses if may_see(request, model)]
+    # No figures of batches: "queued" says nothing about one that is at its provider.
+    models = [
+        model for model in situation.statuses if may_see(request, model) and model is not Batch
+    ]
     needed = needs.needs(situation)
     return {
         "needs": [
@@ -58,6 +62,11 @@ def dashboard(request: HttpRequest) -> dict[str, Any]:
             if may_see(request, need.model)
         ],
         "is_well": not needed,
+        "hints": [
+            {"text": hint.text, "link": link_to(hint.model, hint.query)}
+            for hint in needs.hints(situation)
+            if may_see(request, hint.model)
+        ],
         "models": [section(model, situation) for model in models],
         "providers": situation.providers if may_see(request, Provider) else [],
         "providers_link": list_of(Provider),

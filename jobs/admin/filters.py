@@ -10,12 +10,14 @@ from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import Http404, HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 from unfold.contrib.filters.admin import RangeDateFilter
 from unfold.utils import parse_date_str
 
-from jobs.console import causes, figures
+from jobs.console import batches, causes, figures
 from jobs.console.counting import MANY
-from jobs.models import Call, Outcome, Provider, State, Status, Worker, job_models
+from jobs.db import clock
+from jobs.models import Call, Outcome, Process, Provider, State, Status, Worker, job_models
 from jobs.paid import money
 
 Choices = list[tuple[str, Any]]
@@ -23,6 +25,14 @@ Choices = list[tuple[str, Any]]
 NO_KIND = "–"
 # The range of days that every database, time zone and id can hold.
 FIRST_DAY, LAST_DAY = date(1970, 1, 2), date(9999, 12, 30)
+
+
+def as_uuid(text: str) -> uuid.UUID | None:
+    """The UUID that a person typed; None if it is not one."""
+    try:
+        return uuid.UUID(text)
+    except ValueError:
+        return None
 
 
 def refuse_nul(request: HttpRequest) -> None:
@@ -86,6 +96,25 @@ class ProviderFilter(admin.SimpleListFilter):
         jobs = jobs.filter(id__in=newest.values("job_id")[: MANY // 2])
         jobs = jobs.alias(last_provider=Subquery(last.values("provider")[:1]))
         return jobs.filter(last_provider=self.value())
+
+
+class ProcessFilter(admin.SimpleListFilter):
+    """Jobs of one process: one of the newest, or the one that a link names."""
+
+    title = _("process")
+    parameter_name = "process"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        newest = list(Process.objects.order_by("-created_at")[: figures.MOST_KINDS])
+        chosen = as_uuid(request.GET.get(self.parameter_name, ""))
+        if chosen and chosen not in {process.pk for process in newest}:
+            newest += Process.objects.filter(pk=chosen)
+        return [(str(process.pk), causes.beginning(str(process), 60)) for process in newest]
+
+    def queryset(self, request: HttpRequest, jobs: QuerySet[Any]) -> QuerySet[Any]:
+        if self.value() is None:
+            return jobs
+        return jobs.filter(process_id=as_uuid(self.value() or "") or uuid.UUID(int=0))
 
 
 class DayFilter(RangeDateFilter):
@@ -173,6 +202,61 @@ class CallProviderFilter(ProviderFilter):
 
     def queryset(self, request: HttpRequest, rows: QuerySet[Any]) -> QuerySet[Any]:
         return rows if self.value() is None else rows.filter(provider=self.value())
+
+
+class BatchFilter(admin.SimpleListFilter):
+    """Calls of one batch; batches have a page each, which links here."""
+
+    title = _("batch")
+    parameter_name = "batch"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        chosen = as_uuid(request.GET.get(self.parameter_name, ""))
+        return [(str(chosen), str(chosen))] if chosen else []
+
+    def queryset(self, request: HttpRequest, rows: QuerySet[Any]) -> QuerySet[Any]:
+        return rows if self.value() is None else rows.filter(batch_id=as_uuid(self.value() or ""))
+
+
+class ProcessStateFilter(admin.SimpleListFilter):
+    """Open processes, ended ones, and those that need a person."""
+
+    title = _("state")
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        return [
+            ("open", pgettext_lazy("process", "open")),
+            ("ended", _("ended")),
+            ("unfollowed", _("nothing followed")),
+        ]
+
+    def queryset(self, request: HttpRequest, rows: Any) -> Any:
+        match self.value():
+            case "open":
+                return rows.living()
+            case "ended":
+                return rows.exclude(ended_at=None)
+            case "unfollowed":
+                return rows.unfollowed()
+        return rows
+
+
+class StageFilter(admin.SimpleListFilter):
+    """Batches that have not ended, and those that the provider has had for too long."""
+
+    title = _("stage")
+    parameter_name = "stage"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        return [("open", _("not ended")), ("old", _("longer than 26 hours at the provider"))]
+
+    def queryset(self, request: HttpRequest, rows: Any) -> Any:
+        if self.value() == "open":
+            return rows.living()
+        if self.value() == "old":
+            return rows.filter(pk__in=batches.too_old(clock.now()).values("pk"))
+        return rows
 
 
 class OutcomeFilter(admin.SimpleListFilter):

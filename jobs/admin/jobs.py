@@ -18,15 +18,16 @@ from jobs.admin.filters import (
     NO_KIND,
     CreatedFilter,
     ErrorKindFilter,
+    ProcessFilter,
     ProviderFilter,
     WorkerFilter,
     refuse_nul,
 )
-from jobs.console import audit, causes, counting, shown
+from jobs.console import audit, causes, counting, shown, waits
 from jobs.console.counting import MANY
 from jobs.db import clock
-from jobs.models import ENDED, Attempt, Call, Job, Status, Worker
-from jobs.paid import limits, waiting
+from jobs.models import ENDED, Attempt, Call, Job, Process, Status, Worker
+from jobs.paid import limits
 
 # Each label is a colour and a word, for people who can't see the colour.
 COLOURS = {
@@ -49,6 +50,7 @@ class JobAdmin(ActingAdmin):
         "status",
         ErrorKindFilter,
         ProviderFilter,
+        ProcessFilter,
         WorkerFilter,
         ("created_at", CreatedFilter),
     ]
@@ -122,8 +124,9 @@ class JobAdmin(ActingAdmin):
             Now(),  # by the database's clock, like all other times
         )
         known = {id: times for id, *times in runs}
+        wait = waits.of(rows, provider)
         for job in rows:
-            job.wait = waiting.waits_for(job, provider)
+            job.wait = wait[job.pk]
             *job.last_run, job.now = known.get(job.id, (None, None, timezone.now()))
 
     @admin.display(description=_("job"))
@@ -175,7 +178,8 @@ class JobAdmin(ActingAdmin):
             "running": timeline.running(job, calls, now),
             "trouble": timeline.trouble(job, attempts),
             "runs": counting.count(Attempt.objects.filter(job_id=job.pk)) + bool(job.locked_at),
-            "wait": waiting.waits_for(job, limits.find(name) if name else None),
+            "wait": waits.of([job], limits.find(name) if name else None)[job.pk],
+            "process": job.process_id and Process.objects.filter(pk=job.process_id).first(),
             "no_worker": not Worker.objects.working().exists(),
             "attempts": timeline.attempts(job, attempts),
             "attempts_link": link_to(Attempt, {"q": str(job.pk)}),

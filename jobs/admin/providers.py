@@ -16,12 +16,15 @@ from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
 from jobs.admin.base import ReadOnlyAdmin, Rows
-from jobs.console import audit, figures, providers, sentences
+from jobs.console import audit, figures, needs, providers, sentences
 from jobs.models import Provider
+from jobs.models.provider import Strategy
 from jobs.paid import limits, money
+from jobs.paid.clients import services
 
 LIMITS = ("requests_per_minute", "burst", "max_running", "timeout")
-MONEY = ("price", "daily_budget")
+MONEY = ("price", "input_price", "output_price", "batch_percent", "daily_budget")
+STRATEGY = "strategy"
 COLOURS = {colour: colour for colour in ("success", "info", "warning", "danger", "plain")}
 
 
@@ -49,20 +52,28 @@ class ProviderAdmin(ReadOnlyAdmin):
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         title = gettext("money, in %s") % settings.CURRENCY
-        return [(_("limits"), {"fields": LIMITS}), (title, {"fields": MONEY})]
+        return [
+            (_("limits"), {"fields": LIMITS}),
+            (_("batches"), {"fields": [STRATEGY], "description": about_batches(obj)}),
+            (title, {"fields": MONEY}),
+        ]
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return self.may(request, "change")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        """Only superusers may change price and budget."""
-        return [] if request.user.is_superuser else list(MONEY)
+        """Only superusers may change price and budget; without batches there is no choice."""
+        fixed = [] if request.user.is_superuser else list(MONEY)
+        has_choice = obj is None or services.has_batches(obj.name) or obj.strategy == Strategy.BATCH
+        return fixed if has_choice else [*fixed, STRATEGY]
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         """Send the shown value along, so that saving an old form doesn't undo newer changes."""
         field = super().formfield_for_dbfield(db_field, request, **kwargs)
         if field:
             field.show_hidden_initial = True
+            # A page that was opened before an update lacks the new fields, and keeps their values.
+            field.required &= request.method != "POST" or db_field.name in request.POST
         return field
 
     def construct_change_message(
@@ -77,7 +88,7 @@ class ProviderAdmin(ReadOnlyAdmin):
 
     def save_model(self, request: HttpRequest, obj: Provider, form: Any, change: bool) -> None:
         """Write the edited columns only: meanwhile calls may have changed tokens and spending."""
-        edited = [name for name in form.changed_data if name in (*LIMITS, *MONEY)]
+        edited = [name for name in form.changed_data if name in (*LIMITS, STRATEGY, *MONEY)]
         if edited:
             obj.save(update_fields=edited)
         if obj.lacks_price:
@@ -93,6 +104,7 @@ class ProviderAdmin(ReadOnlyAdmin):
         self.adorn([provider])
         return {
             "provider": provider,
+            "no_batches": needs.no_batches(provider),
             "may_act": self.may(request, "change"),
             "log": audit.about(provider)[:20],
         }
@@ -168,6 +180,18 @@ class ProviderAdmin(ReadOnlyAdmin):
         from_dashboard = request.POST.get("from") == "dashboard"
         where = reverse("admin:index") if from_dashboard else self.page_of(provider)
         return HttpResponseRedirect(where)
+
+
+def about_batches(provider: Provider | None) -> str:
+    """What the choice means for this provider."""
+    if provider is None or not services.has_batches(provider.name):
+        return gettext("This provider has no batches: every call is made at once.")
+    text = gettext(
+        "In batches, calls wait for up to a day and cost %(percent)s %% of the price. A change"
+        " holds for calls that begin after it: a batch that was sent goes on, and calls that wait"
+        " for one can be made at once on the page of their batch or process."
+    )
+    return text % {"percent": provider.batch_percent}
 
 
 def _value(value: object) -> str:

@@ -18,7 +18,7 @@ from jobs import queue
 from jobs.console import audit, counting, sentences
 from jobs.console.counting import MANY, Number
 from jobs.db import clock, faults, sessions
-from jobs.models import ENDED, Status
+from jobs.models import ENDED, Job, Status
 from jobs.paid import limits
 
 if TYPE_CHECKING:
@@ -140,9 +140,12 @@ class Preview:
     provider: str | None = None  # None: no paid call is made
     price: Decimal | None = None  # of one call
     left_today: Decimal | None = None  # of the provider's budget; None: no limit
+    refused: str = ""  # why this action changes no job of this kind
 
     @property
     def changed(self) -> Number:
+        if self.refused:
+            return Number(0)
         return Number(sum(int(self.numbers[status]) for status in self.action.origins))
 
     @property
@@ -151,7 +154,7 @@ class Preview:
         return [
             (status, number)
             for status, number in self.numbers.items()
-            if number and status not in self.action.origins
+            if number and (self.refused or status not in self.action.origins)
         ]
 
     @property
@@ -188,9 +191,16 @@ def preview(action: Action, jobs: Jobs) -> Preview:
     numbers = counting.counts({status: jobs.filter(status=status) for status in Status})
     provider = jobs.model.provider_name() if action.pays else None
     if provider is None:
-        return Preview(action, numbers, before)
+        return Preview(action, numbers, before, refused=_refused(action, jobs.model))
     row = limits.find(provider)
     return Preview(action, numbers, before, provider, row.price, row.left_today)
+
+
+def _refused(action: Action, model: type[Job]) -> str:
+    if action.name != "cancel" or model().is_cancelable:
+        return ""
+    text = _("Not canceled here: %(kind)s. The page of each has “Cancel at the provider”.")
+    return text % {"kind": model._meta.verbose_name_plural}
 
 
 # Carry out

@@ -1,7 +1,6 @@
 """The answers of `manage.py jobs`, as lines for people and as data for scripts."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -12,20 +11,14 @@ from django.core.management.base import CommandError
 from django.db import transaction
 from django.db.models import QuerySet
 
-from jobs.console import actions, audit, counting, needs, sentences, story
+from jobs.console import actions, answers, audit, counting, needs, sentences, story, waits
+from jobs.console.answers import Answer, misused
 from jobs.console.counting import MANY, Number
 from jobs.db import clock
 from jobs.models import Job, Provider, Status, job_models
 from jobs.paid import limits, money
 
 LONGEST_PAUSE = 366 * 24 * 60  # minutes
-
-
-@dataclass
-class Answer:
-    data: Any
-    lines: list[str] = field(default_factory=list)
-    is_well: bool = True
 
 
 # Show
@@ -59,18 +52,22 @@ def status(**_: Any) -> Answer:
 
 def listing(*, limit: int, **selection: Any) -> Answer:
     """The newest jobs of a selection."""
-    rows = [
-        _short(job)
+    found = [
+        job
         for jobs in _selected(**selection)
         for job in jobs.order_by("-id")[: max(0, min(limit, MANY))]
     ]
-    rows.sort(key=lambda row: str(row["id"]), reverse=True)
-    rows = rows[:limit]
-    lines = [
-        f"{row['id']}  {row['status']:10}  {row['error_kind'] or '':16}  {row['job']}"
-        for row in rows
-    ]
+    found.sort(key=lambda job: str(job.id), reverse=True)
+    found = found[: max(0, limit)]
+    in_batch = waits.in_batches(found)
+    rows = [{**_short(job), "in_batch": in_batch.get(job.id)} for job in found]
+    lines = [_line(row) for row in rows]
     return Answer(rows, lines)
+
+
+def _line(row: dict[str, Any]) -> str:
+    line = f"{row['id']}  {row['status']:10}  {row['error_kind'] or '':16}  {row['job']}"
+    return f"{line}  ({row['in_batch']})" if row["in_batch"] else line
 
 
 def _short(job: Job) -> dict[str, Any]:
@@ -111,11 +108,14 @@ def _act(name: str, *, by: object, dry_run: bool, ids: list[str], **selection: A
     cost = Decimal(0)
     is_priced = True
     budgets: dict[str, Decimal] = {}  # what is left today, per provider
+    refusals: list[str] = []
     for jobs in _selected(ids=ids, **selection):
         preview = actions.preview(action, jobs)
         foreseen += preview.changed
         left += sum(int(number) for _, number in preview.left_alone)
         cost += preview.cost or 0
+        if preview.refused and any(preview.numbers[status] for status in action.origins):
+            refusals.append(str(preview.refused))
         if preview.changed and preview.provider and not preview.is_free:
             is_priced &= bool(preview.price)
             if preview.left_today is not None:
@@ -143,7 +143,7 @@ def _act(name: str, *, by: object, dry_run: bool, ids: list[str], **selection: A
     verb = "would change" if dry_run else "changed"
     price = "cost not known" if known_cost is None else f"cost about {money.shown(cost)}"
     price += "".join(f", {name} has {money.shown(n)} left today" for name, n in budgets.items())
-    lines = [f"{name}: {verb} {changed}, left alone {left}, {price}"]
+    lines = [f"{name}: {verb} {changed}, left alone {left}, {price}", *refusals]
     return Answer(data, lines, is_well=not ids or changed == len(wanted))
 
 
@@ -248,10 +248,6 @@ def _uuid(text: str) -> UUID:
         raise misused(f"{text} is not the id of a job.") from None
 
 
-def misused(text: str) -> CommandError:
-    return CommandError(text, returncode=2)
-
-
 ANSWERS: dict[str, Callable[..., Answer]] = {
     "status": status,
     "list": listing,
@@ -260,4 +256,6 @@ ANSWERS: dict[str, Callable[..., Answer]] = {
     "cancel": cancel,
     "pause": pause,
     "resume": resume,
+    "processes": answers.of_processes,
+    "batches": answers.of_batches,
 }

@@ -13,13 +13,14 @@ from django.db.models import Model
 from django.db.models.signals import pre_migrate
 from django.dispatch import receiver
 
-from jobs.models import Attempt, Call, Job, Provider, Worker
+from jobs.models import Attempt, Call, Job, Process, Provider, Worker
 
 VIEWERS, OPERATORS, EDITORS = "viewers", "operators", "editors"
 Grants = Mapping[type[Model], Iterable[str]]
 
 OPERATE: Grants = {
     Job: ("view", "change", "delete"),
+    Process: ("view", "change"),
     Provider: ("view", "change"),
     Worker: ("view", "change"),
     Call: ("view", "change"),

@@ -9,10 +9,13 @@ from django.db.models import Model
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
-from jobs.console import causes, figures, providers, sentences
+from jobs.console import batches, causes, counting, figures, providers, sentences
 from jobs.console.counting import Number
 from jobs.db import clock
-from jobs.models import Call, Job, Provider, Status, Worker
+from jobs.models import Call, Job, Process, Provider, Status, Worker
+from jobs.models.provider import Strategy
+from jobs.paid.batches.models import Batch
+from jobs.paid.clients import services
 
 
 @dataclass(frozen=True)
@@ -35,11 +38,14 @@ class Situation:
     workers: Sequence[Worker]
     fleet: figures.Fleet
     unknown: Number
+    unfollowed: Number
+    old_batches: Number
     now: datetime
 
     @classmethod
     def look(cls) -> "Situation":
         statuses = figures.by_status()
+        now = clock.now()
         return cls(
             statuses=statuses,
             oldest={model: figures.oldest_due(model) for model in statuses},
@@ -47,7 +53,9 @@ class Situation:
             workers=figures.workers(),
             fleet=figures.fleet(),
             unknown=figures.unknown_calls(),
-            now=clock.now(),
+            unfollowed=counting.count(Process.objects.unfollowed()),
+            old_batches=counting.count(batches.too_old(now)),
+            now=now,
         )
 
 
@@ -58,6 +66,8 @@ def needs(situation: Situation) -> list[Need]:
         *_closed_providers(situation),
         *_unknown_calls(situation),
         *_failed(situation),
+        *_unfollowed(situation),
+        *_old_batches(situation),
         *_waiting_too_long(situation),
     ]
 
@@ -98,6 +108,42 @@ def _failed(situation: Situation) -> Iterator[Need]:
             kind = model._meta.verbose_name_plural
             text = _("Failed %(kind)s: %(number)s") % {"kind": kind, "number": number}
             yield Need("failed", text, model, {"status__exact": Status.FAILED.value})
+
+
+def _unfollowed(situation: Situation) -> Iterator[Need]:
+    if situation.unfollowed:
+        text = _("Processes after which nothing followed, because of an error: %(number)s")
+        text %= {"number": situation.unfollowed}
+        yield Need("unfollowed", text, Process, {"state": "unfollowed"})
+
+
+def _old_batches(situation: Situation) -> Iterator[Need]:
+    if situation.old_batches:
+        text = _("Batches that have been at their provider for longer than 26 hours: %(number)s")
+        text %= {"number": situation.old_batches}
+        yield Need("old_batch", text, Batch, {"stage": "old"})
+
+
+def hints(situation: Situation) -> list[Need]:
+    """What people may want to know, although nothing needs them."""
+    return [
+        Need("no_batches", no_batches(found.provider), Provider, {"q": found.provider.name})
+        for found in situation.providers
+        if found.is_used and no_batches(found.provider)
+    ]
+
+
+def no_batches(provider: Provider) -> str:
+    """Why a provider that should make its calls in batches makes them at once; else empty."""
+    if provider.strategy != Strategy.BATCH:
+        return ""
+    if provider.batch_note:
+        text = _("%(name)s makes its calls at once, at full price: %(why)s")
+        return text % {"name": provider.name, "why": causes.beginning(provider.batch_note)}
+    if services.has_batches(provider.name):
+        return ""
+    text = _("%(name)s has no batches: its calls are made at once, at full price.")
+    return text % {"name": provider.name}
 
 
 def _waiting_too_long(situation: Situation) -> Iterator[Need]:

@@ -17,6 +17,10 @@ def moment(value: datetime | None) -> str:
     return date_format(timezone.localtime(value), "Y-m-d H:i:s") if value else NOT_KNOWN
 
 
+def number(value: int) -> str:
+    return str(number_format(value, force_grouping=True))
+
+
 def short(time: timedelta) -> str:
     """A rounded duration in one unit."""
     seconds = max(0, int(time.total_seconds()))

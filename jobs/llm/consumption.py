@@ -1,5 +1,6 @@
 """What a process has brought: looked at, taken away, or no longer wanted."""
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from uuid import UUID
@@ -12,8 +13,12 @@ from jobs.llm.models import LLMJob
 from jobs.llm.submission import as_uuid
 from jobs.models import Process, job_models
 from jobs.queue import processes
+from jobs.tracing import logged, logged_block
+
+log = logging.getLogger(__name__)
 
 
+@logged
 def results(process_id: UUID | str) -> list[LLMJob]:
     """The requests that have ended, in any way, in the order of their submission."""
     return list(_ended(process_id).order_by("position", "id"))
@@ -26,19 +31,22 @@ def consume(process_id: UUID | str) -> Iterator[list[LLMJob]]:
     If the block raises, they stay. Rows that another consumer has taken are skipped. What the
     block itself requeued is kept.
     """
-    with transaction.atomic():
+    with transaction.atomic(), logged_block(log, "consume", process_id) as told:
         taken = list(_ended(process_id).order_by("id").select_for_update(skip_locked=True))
         taken.sort(key=lambda job: job.position)
+        told["taken"] = len(taken)
         yield taken
         if taken:
             LLMJob.objects.with_ids([job.id for job in taken]).ended().delete()
 
 
+@logged
 def progress(process_id: UUID | str) -> Process:
     """The counts of a process: one read, however many jobs it has."""
     return Process.objects.get(pk=as_uuid(process_id))
 
 
+@logged
 def cancel(process_id: UUID | str, *, by: object = "a program") -> int:
     """Cancel all its jobs that have not ended, of any kind; returns their number."""
     id = as_uuid(process_id)

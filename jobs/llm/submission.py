@@ -11,12 +11,14 @@ from jobs.llm import requests as checks
 from jobs.llm.models import LLMJob
 from jobs.models import Job, Process, uuid7
 from jobs.queue import processes
+from jobs.tracing import logged
 
 # Of one INSERT: no statement and no list in memory grows with the submission.
 MOST_ROWS = 1_000
 MOST_BYTES = 8 * 1024 * 1024
 
 
+@logged
 @transaction.atomic
 def submit(
     requests: Iterable[dict[str, Any]],

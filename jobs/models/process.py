@@ -16,6 +16,10 @@ class ProcessQuerySet(models.QuerySet["Process"]):
         """Those that have not ended."""
         return self.filter(ended_at=None)
 
+    def unfollowed(self) -> "ProcessQuerySet":
+        """Those after which something should have followed, and did not."""
+        return self.exclude(follow_error="")
+
 
 class Process(models.Model):
     """Its counts change in the transactions that move its jobs. Only `queue.processes` writes it.
@@ -64,6 +68,10 @@ class Process(models.Model):
             models.Index(fields=["-created_at"], name="process_newest"),
             models.Index(
                 fields=["created_at"], name="process_living", condition=Q(ended_at__isnull=True)
+            ),
+            # The few that need a person.
+            models.Index(
+                fields=["created_at"], name="process_unfollowed", condition=~Q(follow_error="")
             ),
         ]
 

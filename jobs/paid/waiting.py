@@ -6,13 +6,11 @@ from datetime import date, datetime, time, timedelta
 from django.db import models
 from django.utils import timezone
 from django.utils.formats import date_format
-from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from jobs.models import Call, Job, Provider, Status
+from jobs.models import Job, Provider, Status
 from jobs.paid import limits
-from jobs.paid.batches import queries
 
 
 class Reason(models.TextChoices):
@@ -36,8 +34,6 @@ class Wait:
     reason: Reason
     until: datetime | None = None
     note: str = ""  # for operators: why the provider is paused
-    since: datetime | None = None  # of a batch
-    usually: timedelta = timedelta(days=1)  # of a batch: the time in which one is done
 
     @property
     def is_short(self) -> bool:
@@ -46,51 +42,29 @@ class Wait:
     @property
     def text(self) -> str:
         """A text for people; a moment of another day is named with its date."""
-        if self.since is not None:
-            told = {"since": _moment(self.since), "usually": _duration(self.usually)}
-            return _("in a batch since %(since)s, usually done within %(usually)s") % told
         if self.until is None:
             if self.reason == Reason.BUDGET:  # a spent one is there again at midnight
                 return _("the budget per day covers no call")
             return str(self.reason.label)
-        told = {"reason": str(self.reason.label), "until": _moment(self.until)}
-        return _("%(reason)s (until %(until)s)") % told
+        end = timezone.localtime(self.until)
+        is_today = end.date() == timezone.localdate()
+        until = date_format(end, "H:i:s" if is_today else "Y-m-d H:i")
+        return _("%(reason)s (until %(until)s)") % {"reason": self.reason.label, "until": until}
 
 
-def _moment(moment: datetime) -> str:
-    local = timezone.localtime(moment)
-    is_today = local.date() == timezone.localdate()
-    return date_format(local, "H:i:s" if is_today else "Y-m-d H:i")
-
-
-def _duration(time: timedelta) -> str:
-    now = timezone.now()
-    return timesince(now - time, now, depth=1).replace("\xa0", " ")
-
-
-def waits_for(job: Job, provider: Provider | None, call: Call | None = None) -> Wait | None:
+def waits_for(job: Job, provider: Provider | None) -> Wait | None:
     """Why a queued job is not claimed yet; None if it runs or has ended.
 
-    `provider` is the row from `limits.find()`, or None if the job has no provider. `call` is the
-    job's call in a batch, from `queries.of_jobs()`.
+    `provider` is the row from `limits.find()`, or None if the job has no provider.
     """
     if job.status != Status.QUEUED:
         return None
-    if call is not None:
-        return in_batch(call)
     wait = closed(provider) if provider else None
     if wait and wait.reason in LASTING:
         return wait  # it says more than the time of the next retry
     if job.run_after > (provider.now if provider else timezone.now()):
         return Wait(Reason.RETRY, job.run_after)
     return wait or Wait(Reason.TURN)
-
-
-def in_batch(call: Call) -> Wait:
-    """How long a call has waited in a batch, and how long the last batches took."""
-    seconds = queries.usual_seconds(call.provider)
-    usually = timedelta(days=1) if seconds is None else timedelta(seconds=max(seconds, 60))
-    return Wait(Reason.BATCH, since=call.started_at, usually=usually)
 
 
 def closed(provider: Provider) -> Wait | None:

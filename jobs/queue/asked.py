@@ -20,6 +20,7 @@ from jobs.paid import ledger
 from jobs.queue import hooks, moves, processes, wakeup
 from jobs.queue.hooks import HookRaised, HookWaited
 from jobs.queue.outcomes import End
+from jobs.tracing import logged
 
 log = logging.getLogger(__name__)
 JobT = TypeVar("JobT", bound=Job)
@@ -47,6 +48,7 @@ def chunks(jobs: QuerySet[Any], most: int | None = None) -> Iterator[list[UUID]]
 # queued, processing -> canceled
 
 
+@logged
 def cancel(
     jobs: QuerySet[JobT],
     reason: str = "Canceled by a person.",
@@ -81,6 +83,7 @@ def _canceled(job: Job, reason: str) -> End:
 # succeeded, failed, canceled -> queued
 
 
+@logged
 def requeue(
     jobs: QuerySet[JobT],
     by: object = "a program",

@@ -15,6 +15,7 @@ from jobs.paid import limits
 from jobs.queue import hooks, outcomes
 from jobs.queue.hooks import HookRaised, HookWaited
 from jobs.queue.moves import move, settle
+from jobs.tracing import logged
 
 log = logging.getLogger(__name__)
 JobT = TypeVar("JobT", bound=Job)
@@ -22,6 +23,7 @@ JobT = TypeVar("JobT", bound=Job)
 LATER = timedelta(seconds=5)  # until the next claim of a job whose on_start met a locked row
 
 
+@logged
 def claim(
     model: type[JobT], slots: int, worker: str, lease: timedelta, *, suspect: bool = False
 ) -> list[JobT]:

@@ -22,6 +22,7 @@ from jobs.models import ENDED, Job, Outcome, Status
 from jobs.queue import history, hooks, outcomes, processes, wakeup
 from jobs.queue.hooks import HookRaised, HookWaited
 from jobs.queue.outcomes import End
+from jobs.tracing import logged
 
 log = logging.getLogger(__name__)
 JobT = TypeVar("JobT", bound=Job)
@@ -50,6 +51,7 @@ def move(jobs: QuerySet[Any], to: Status, **columns: Any) -> int:
 # -> queued
 
 
+@logged
 def enqueue(jobs: Iterable[Job]) -> list[UUID]:
     """Insert new jobs of one model in the caller's transaction; returns the ids created.
 
@@ -71,6 +73,7 @@ def enqueue(jobs: Iterable[Job]) -> list[UUID]:
 # processing -> processing, with a longer lease
 
 
+@logged
 def beat(model: type[Job], claims: Mapping[UUID, int], worker: str, lease: timedelta) -> set[UUID]:
     """Extend the leases of these claims (id: epoch); returns the ids still held by this worker.
 
@@ -117,6 +120,7 @@ def is_living(end: End, row: Any) -> bool:
     return row.status not in ENDED
 
 
+@logged
 def settle(ends: list[End], expected: Expectation = _held, *, wait: bool = False) -> list[End]:
     """End many claims of one model in one transaction; returns the ends that were not written.
 
@@ -226,6 +230,7 @@ def _call_hook_of(end: End, to: Status) -> None:
 # An abandoned claim: processing -> queued, or failed after too many interruptions
 
 
+@logged
 def rescue(model: type[Job], spared: Collection[UUID] = ()) -> list[End]:
     """Take jobs back from workers whose lease is over; returns the ends of those claims."""
     with sessions.short_transaction():

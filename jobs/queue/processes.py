@@ -206,6 +206,23 @@ def _enqueue(job: Job) -> None:
         wakeup.announce()
 
 
+def follow_again(process: Process) -> bool:
+    """Try once more to enqueue what could not follow; False if it fails again."""
+    with transaction.atomic():
+        for row in _locked([process.pk]):
+            if row.follow_error and row.ended_at:
+                row.follow_error, row.followed_at = "", None
+                _follow(row)
+                row.save(force_update=True)
+            return not row.follow_error
+    return False
+
+
+def let_nothing_follow(process: Process) -> None:
+    """A person has looked into it: nothing follows this process."""
+    Process.objects.filter(pk=process.pk).update(follow_error="")
+
+
 def as_json(job: Job) -> dict[str, Any]:
     """A job that is not enqueued yet, as a process keeps it. Its id makes it follow once only."""
     if job.process_id or not job._state.adding:

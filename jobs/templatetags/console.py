@@ -8,6 +8,7 @@ from jobs.paid import money
 register = template.Library()
 
 register.filter("moment", shown.moment)
+register.filter("number", shown.number)
 register.filter("money", money.shown)
 register.filter("beginning", causes.beginning)
 register.filter("told", sentences.told)

@@ -1,6 +1,6 @@
 """One line per event: readable on a terminal, JSON with LOG_FORMAT=json.
 
-Every line written within `about(job, worker)` names its job and worker.
+Every line written within `about(job, worker)` names its job and worker; its trace is the job's id.
 """
 
 import json
@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from jobs import tracing
 from jobs.db import text
 
 if TYPE_CHECKING:  # logging is set up before models can be imported
@@ -25,17 +26,22 @@ class about:  # reads as a word in a with statement
 
     def __enter__(self) -> None:
         self.token = _subject.set(self.subject)
+        self.trace = tracing.trace_id.set(self.subject[0].pk.hex)
 
     def __exit__(self, *_: object) -> None:
         _subject.reset(self.token)
+        tracing.trace_id.reset(self.trace)
 
 
-def _facts() -> dict[str, object]:
+def _facts(record: logging.LogRecord) -> dict[str, object]:
+    """Who wrote the line, and what `tracing` says of the function that wrote it."""
+    told: dict[str, object] = getattr(record, "facts", {})
     subject = _subject.get()
     if subject is None:
-        return {}
+        return told
     job, worker = subject
     return {
+        **told,
         "job": job._meta.label,
         "id": str(job.pk),
         "epoch": job.epoch,
@@ -54,7 +60,7 @@ class TextFormatter(logging.Formatter):
         super().__init__("%(asctime)s %(levelname)-7s %(message)s", "%H:%M:%S")
 
     def formatMessage(self, record: logging.LogRecord) -> str:
-        facts = " ".join(f"{name}={value}" for name, value in _facts().items())
+        facts = " ".join(f"{name}={value}" for name, value in _facts(record).items())
         line = super().formatMessage(record)
         return text.printable(f"{line}  {facts}" if facts else line)
 
@@ -70,8 +76,10 @@ class JsonFormatter(logging.Formatter):
             "level": record.levelname,
             "logger": record.name,
             "message": record.getMessage(),
-            **_facts(),
+            **_facts(record),
         }
+        if trace := tracing.trace_id.get():
+            line["trace_id"] = trace
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
         return json.dumps(line, default=str)

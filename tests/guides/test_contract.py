@@ -201,7 +201,7 @@ def test_a_request_to_another_site_is_refused_as_described(client, settings):
     described("/api/guides/", "post", hand_over(client, GUIDE, {"Host": "evil.example.org"}))
 
 
-@pytest.mark.parametrize("name", ["Status", "Spot", "Wait", "Handover"])
+@pytest.mark.parametrize("name", ["Status", "Spot", "Wait", "Handover", "Process"])
 def test_no_field_of_an_answer_is_ever_left_out(name):
     assert SCHEMAS[name]["required"] == list(SCHEMAS[name]["properties"])
     assert SCHEMAS[name]["additionalProperties"] is False

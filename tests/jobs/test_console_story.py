@@ -230,6 +230,7 @@ def test_calls_are_filtered_by_the_state_that_is_shown(admin_client, worker, cho
     }
 
     assert found == {
+        "waiting": [],
         "intent": [],
         "stored": [stored.pk],
         "failed": [],

@@ -90,6 +90,8 @@ def test_editors_make_and_edit_guides_and_touch_no_job():
         ("post", "guides_spotdetail_ask", ["operators"]),
         ("post", "guides_spotdetail_use", ["editors", "operators"]),
         ("get", "new_guide", ["editors"]),
+        ("get", "jobs_process_ask", ["operators"]),
+        ("post", "jobs_batch_ask", ["operators"]),
     ],
 )
 def test_a_refusal_says_which_group_can_help(rf, method, name, groups):

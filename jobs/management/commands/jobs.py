@@ -31,6 +31,8 @@ class Command(BaseCommand):
             ("cancel", "cancel jobs that wait or run"),
             ("pause", "start no more calls of a provider"),
             ("resume", "let calls of a provider start again"),
+            ("processes", "the newest processes, or one of them: how far it is and what it awaits"),
+            ("batches", "the newest batches, or one of them: how far it is and what it costs"),
         ):
             command = does.add_parser(name, help=help, description=help.capitalize() + ".")
             command.add_argument("--json", action="store_true", help="for scripts")
@@ -89,6 +91,11 @@ def shown(parser: ArgumentParser) -> None:
     parser.add_argument("id", metavar="ID")
 
 
+def newest(parser: ArgumentParser) -> None:
+    parser.add_argument("id", metavar="ID", nargs="?", help="this one in detail")
+    parser.add_argument("--limit", type=int, default=20, help="at most this many lines (20)")
+
+
 def paused(parser: ArgumentParser) -> None:
     resumed(parser)
     parser.add_argument("--reason", default="", help="why")
@@ -111,4 +118,6 @@ ARGUMENTS: dict[str, Callable[[ArgumentParser], None]] = {
     "cancel": several,
     "pause": paused,
     "resume": resumed,
+    "processes": newest,
+    "batches": newest,
 }

@@ -14,11 +14,13 @@ from jobs.models.call import CallQuerySet
 from jobs.paid import limits
 from jobs.paid.batches import members, pace
 from jobs.paid.batches.strategy import offers_batches, takes_batches
+from jobs.tracing import logged
 
 if TYPE_CHECKING:
     from jobs.paid.batches.models import Batch
 
 
+@logged
 def collect(batch: "Batch") -> None:
     """Take calls into the batch."""
     _let_go(batch)

@@ -21,6 +21,7 @@ from jobs.paid.batches import members, pace
 from jobs.paid.clients import may_send, services
 from jobs.paid.clients.batch import BatchClient, Remote
 from jobs.run import Run
+from jobs.tracing import logged
 
 if TYPE_CHECKING:
     from jobs.paid.batches.models import Batch
@@ -34,6 +35,7 @@ UPLOAD_SECONDS, CREATE_SECONDS, LIST_SECONDS = 300.0, 120.0, 60.0
 # Upload: costs nothing, so it may be repeated
 
 
+@logged
 def upload(batch: "Batch", run: Run, client: BatchClient) -> None:
     _, model = services.split(batch.provider)
     with tempfile.TemporaryDirectory() as folder:
@@ -68,6 +70,7 @@ def _write(batch: "Batch", client: BatchClient, model: str, path: Path) -> int:
 # Create: once for a token, whatever happens
 
 
+@logged
 def create(batch: "Batch", run: Run, client: BatchClient, *, look_first: bool) -> Remote:
     """Record the intent, book the price of all members, and send the only request that costs.
 
@@ -136,6 +139,7 @@ def _withdraw(batch: "Batch", run: Run, error: Exception) -> None:
 # Find: the reply of `create` was lost
 
 
+@logged
 def find(batch: "Batch", run: Run, client: BatchClient) -> Remote:
     """The batch in the provider's list: looked for at once, after 1 and after 5 minutes."""
     if found := _listed(batch, run, client):
@@ -161,6 +165,7 @@ def _listed(batch: "Batch", run: Run, client: BatchClient) -> list[Remote]:
     return found
 
 
+@logged
 def record(batch: "Batch", remote: Remote) -> None:
     """It exists: from now on it is polled by its id."""
     members.note(batch, remote_id=remote.id, submitted_at=Now(), state=remote.state)

@@ -19,6 +19,7 @@ from jobs.paid.batches import members
 from jobs.paid.clients.batch import BatchClient, Remote
 from jobs.paid.limits import pausing_on
 from jobs.run import Run
+from jobs.tracing import logged
 
 if TYPE_CHECKING:
     from jobs.paid.batches.models import Batch
@@ -27,6 +28,7 @@ DOWNLOAD_SECONDS = 600.0
 PIECE = 16 * 1024 * 1024  # bytes; a longer line is a piece of its own
 
 
+@logged
 def fetch(batch: "Batch", run: Run, client: BatchClient, remote: Remote) -> None:
     """Download all result files and store them; the row keeps the name of the last piece."""
     number = 0

@@ -20,6 +20,7 @@ from jobs.paid.batches.collecting import waiting
 from jobs.paid.clients import services
 from jobs.paid.clients.batch import BatchClient, Result
 from jobs.run import Run
+from jobs.tracing import logged
 
 if TYPE_CHECKING:
     from jobs.paid.batches.models import Batch
@@ -31,6 +32,7 @@ CHUNK_MINUTES = timedelta(minutes=5)  # if the storage is slow
 STILL_RUNNING = 2.0  # seconds
 
 
+@logged
 def hand_out(batch: "Batch", run: Run, client: BatchClient) -> None:
     with run.step("hand out"):
         for chunk in _chunks(_results(batch, client)):

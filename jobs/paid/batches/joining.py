@@ -15,11 +15,13 @@ from jobs.paid.batches.models import Batch
 from jobs.paid.batches.strategy import takes_batches
 from jobs.paid.clients import services
 from jobs.run import Run
+from jobs.tracing import logged
 
 # The batch wakes its jobs. This is for a job that it could not wake.
 LONGEST_WAIT = timedelta(hours=26)
 
 
+@logged
 def join(
     run: Run, name: str, key: str, payload_hash: str, request: dict[str, Any], strategy: str
 ) -> None:

@@ -12,6 +12,7 @@ from jobs.paid import ledger, limits
 from jobs.paid.batches import members, pace
 from jobs.paid.clients.batch import BatchClient, Remote
 from jobs.run import Run
+from jobs.tracing import logged
 
 if TYPE_CHECKING:
     from jobs.paid.batches.models import Batch
@@ -21,6 +22,7 @@ log = logging.getLogger(__name__)
 POLL_SECONDS = 60.0
 
 
+@logged
 def poll(batch: "Batch", run: Run, client: BatchClient) -> Remote:
     """The batch, if it has ended at the provider; else this raises Snooze until the next poll."""
     remote = _look(batch, run, client)

@@ -1,0 +1,256 @@
+"""Processes: how far each group of jobs is, what it waits for, and what followed."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db import Error, transaction
+from django.http import HttpRequest
+from django.utils.translation import gettext, gettext_noop, pgettext_lazy
+from django.utils.translation import gettext_lazy as _
+from unfold.decorators import display
+
+from jobs.admin.asking import AskingAdmin, Question
+from jobs.admin.bars import bar
+from jobs.admin.base import Rows, as_uuid, link_to
+from jobs.admin.filters import ProcessFilter, ProcessStateFilter, refuse_nul
+from jobs.console import actions, audit, counting, processes
+from jobs.console.counting import Number
+from jobs.console.shown import number
+from jobs.db import faults
+from jobs.models import Process, Status
+from jobs.paid.batches import asked
+from jobs.queue import processes as moves
+
+COLOURS = {colour: colour for colour in ("success", "info", "danger", "plain")}
+CANCEL, HURRY, FOLLOW, DISMISS = "cancel", "hurry", "follow", "dismiss"
+
+
+@admin.register(Process)
+class ProcessAdmin(AskingAdmin):
+    list_display = [
+        *("subject", "state", "bar", "finished", "failures", "canceled_jobs", "open_jobs"),
+        *("situation", "age"),
+    ]
+    list_display_links = ["subject"]
+    list_filter = [ProcessStateFilter]
+    ordering = ["-created_at"]
+    list_per_page = 20
+    search_fields = ["id"]  # only to show the search box
+    search_help_text = _("id of a process")
+    change_form_template = "admin/jobs/process.html"
+    question_names = (CANCEL, HURRY, FOLLOW, DISMISS)
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: Rows, search_term: str
+    ) -> tuple[Rows, bool]:
+        if not search_term.strip():
+            return queryset, False
+        id = as_uuid(search_term.strip())
+        return (queryset.filter(pk=id) if id else queryset.none()), False
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
+        refuse_nul(request)
+        return super().changelist_view(request, extra_context)
+
+    # The list
+
+    def adorn(self, rows: list[Any]) -> None:
+        for course in processes.look(rows):
+            course.process.course = course  # type: ignore[attr-defined]
+
+    @admin.display(description=_("process"))
+    def subject(self, process: Process) -> str:
+        return str(process)
+
+    @display(description=_("state"), label=COLOURS)  # type: ignore[untyped-decorator]
+    def state(self, process: Any) -> tuple[str, str]:
+        return process.course.colour, process.course.state
+
+    @admin.display(description=_("progress"))
+    def bar(self, process: Process) -> str:
+        return bar_of(process)
+
+    @admin.display(description=_("ended of all"))
+    def finished(self, process: Process) -> str:
+        return f"{number(process.ended)} / {number(process.total)}"
+
+    @admin.display(description=_("failed"))
+    def failures(self, process: Process) -> str:
+        return number(process.failed)
+
+    @admin.display(description=_("canceled"))
+    def canceled_jobs(self, process: Process) -> str:
+        return number(process.canceled)
+
+    @admin.display(description=pgettext_lazy("process", "open"))
+    def open_jobs(self, process: Process) -> str:
+        return number(process.open)
+
+    @admin.display(description=_("waits for"))
+    def situation(self, process: Any) -> str:
+        if process.follow_error:
+            return gettext("What should follow could not be enqueued.")
+        return str(process.course.situation)
+
+    @admin.display(description=_("time"))
+    def age(self, process: Any) -> str:
+        return str(process.course.time)
+
+    # The page of one process
+
+    def describe(self, request: HttpRequest, process: Process) -> dict[str, Any]:
+        [course] = processes.look([process])
+        return {
+            "process": process,
+            "course": course,
+            "bar": bar_of(process),
+            "kinds": [self.kind(request, process, kind) for kind in processes.kinds(process)],
+            "buttons": self.buttons(request, process),
+            "log": audit.about(process)[:20],
+            "is_final": process.ended_at is not None,
+        }
+
+    def kind(self, request: HttpRequest, process: Process, kind: processes.Kind) -> dict[str, Any]:
+        """One kind of its jobs, with links to the lists that this user may open."""
+        query = {ProcessFilter.parameter_name: str(process.pk)}
+        page = self.admin_site._registry.get(kind.model)
+        is_open = page is not None and page.has_view_or_change_permission(request)
+        return {
+            "name": kind.name,
+            "total": kind.total,
+            "link": link_to(kind.model, query) if is_open else "",
+            "statuses": [
+                {
+                    "status": status.value,
+                    "label": status.label,
+                    "number": count,
+                    "link": link_to(kind.model, {**query, "status__exact": status.value})
+                    if is_open
+                    else "",
+                }
+                for status, count in kind.numbers.items()
+            ],
+        }
+
+    # What people ask for
+
+    def questions(self, request: HttpRequest, process: Process) -> list[Question]:
+        offered = []
+        if process.open:
+            offered.append(Question(CANCEL, _("Cancel its jobs"), self.effects(request, process)))
+        if waits := _count(processes.waiting_calls(process)):
+            offered.append(Question(HURRY, _("Make the rest at once"), hurry_effects(waits)))
+        if process.follow_error:
+            text = gettext("If it can’t be enqueued again, the process says why.")
+            offered.append(Question(FOLLOW, _("Enqueue what follows again"), [text]))
+            text = gettext("Nothing follows this process, and it no longer needs a person.")
+            offered.append(Question(DISMISS, _("Let nothing follow"), [text]))
+        return offered
+
+    def effects(self, request: HttpRequest, process: Process) -> list[str]:
+        lines = []
+        for kind in processes.kinds(process):
+            living = kind.numbers[Status.QUEUED] + kind.numbers[Status.PROCESSING]
+            facts = {"kind": kind.name, "number": living}
+            if living and may_change(request, kind.model):
+                lines.append(gettext("%(kind)s to be canceled: %(number)s") % facts)
+            elif living:
+                text = gettext("%(kind)s that you may not cancel: %(number)s")
+                lines.append(text % facts)
+        lines.append(gettext("Jobs that have ended stay as they are."))
+        text = gettext("Calls in a batch that was sent are still paid for; their answers are kept.")
+        lines.append(text)
+        if process.follow and not process.followed_at:
+            lines.append(gettext("With its last job the process ends, and what follows starts."))
+        return lines
+
+    def carry_out(self, request: HttpRequest, process: Process, name: str) -> None:
+        {
+            CANCEL: self.cancel,
+            HURRY: self.hurry,
+            FOLLOW: self.follow,
+            DISMISS: self.dismiss,
+        }[name](request, process)
+
+    def cancel(self, request: HttpRequest, process: Process) -> None:
+        """Cancel its living jobs, kind by kind, within the time that a request has."""
+        canceled, is_over = 0, True
+        for kind in processes.kinds(process):
+            if may_change(request, kind.model):
+                jobs: Any = kind.model.objects.filter(process_id=process.pk)
+                try:
+                    done = actions.carry_out(actions.ACTIONS["cancel"], jobs, request.user)
+                except Error as error:
+                    if not faults.is_passing(error):
+                        raise
+                    done = actions.Result(0, process.pk)
+                canceled += done.changed
+                is_over &= done.last is None
+        if canceled:
+            audit.note(request.user, [process], gettext_noop("Canceled its jobs."))
+        level = messages.SUCCESS if canceled else messages.WARNING
+        self.message_user(request, gettext("Jobs canceled: %s.") % number(canceled), level)
+        if not is_over:
+            text = gettext("Time ran out before all were canceled. Do it again for the rest.")
+            self.message_user(request, text, messages.WARNING)
+
+    def hurry(self, request: HttpRequest, process: Process) -> None:
+        with transaction.atomic():
+            hurried = sum(
+                asked.hurry(calls, request.user) for calls in processes.waiting_calls(process)
+            )
+            audit.note(request.user, [process], HURRIED)
+        text = gettext("Calls that are made at once now: %s.") % number(hurried)
+        self.message_user(request, text, messages.SUCCESS)
+
+    def follow(self, request: HttpRequest, process: Process) -> None:
+        with transaction.atomic():
+            followed = moves.follow_again(process)
+            audit.note(request.user, [process], gettext_noop("Enqueued what follows again."))
+        if followed:
+            self.message_user(request, gettext("What follows is enqueued."), messages.SUCCESS)
+        else:
+            text = gettext("It could not be enqueued again: see the process.")
+            self.message_user(request, text, messages.WARNING)
+
+    def dismiss(self, request: HttpRequest, process: Process) -> None:
+        with transaction.atomic():
+            moves.let_nothing_follow(process)
+            audit.note(request.user, [process], gettext_noop("Let nothing follow."))
+        self.message_user(request, gettext("Nothing follows this process."), messages.SUCCESS)
+
+
+HURRIED = gettext_noop("Took its waiting calls out of the batch, to make them at once.")
+
+
+def hurry_effects(waits: Number) -> list[str]:
+    return [
+        gettext("Calls that wait for a batch: %s") % waits,
+        gettext("They are made one by one, as soon as the provider’s limits allow, at full price."),
+        gettext("Calls in a batch that was sent stay there: they may be paid for already."),
+    ]
+
+
+def _count(calls: list[Any]) -> Number:
+    return Number(sum(map(int, counting.counts(dict(enumerate(calls))).values())))
+
+
+def may_change(request: HttpRequest, model: Any) -> bool:
+    return request.user.has_perm(f"{model._meta.app_label}.change_{model._meta.model_name}")
+
+
+def bar_of(process: Process) -> str:
+    portions = [
+        ("success", process.succeeded),
+        ("danger", process.failed),
+        ("plain", process.canceled),
+    ]
+    text = gettext(
+        "%(percent)s %% ended: %(succeeded)s succeeded, %(failed)s failed, %(canceled)s canceled"
+    ) % {
+        "percent": process.percent,
+        "succeeded": number(process.succeeded),
+        "failed": number(process.failed),
+        "canceled": number(process.canceled),
+    }
+    return bar(portions, process.total, text)

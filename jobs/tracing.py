@@ -1,0 +1,125 @@
+"""What belongs together in the logs: a trace id, and a line when a public function begins and ends.
+
+The lines are written with LOG_LEVEL=DEBUG. They tell counts and ids, never contents.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import timedelta
+from functools import wraps
+from inspect import signature
+from typing import Any, ParamSpec, TypeVar
+from uuid import UUID
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+Facts = dict[str, Any]
+
+SLICE = "JobQueue"  # by which the lines are found, whatever module wrote them
+
+# 32 hexadecimal digits, as in a W3C traceparent: of a web request, or of the job that runs.
+trace_id: ContextVar[str] = ContextVar("trace_id", default="")
+
+
+def logged(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """Log ENTER and EXIT of a public function; without DEBUG it costs one check."""
+    log = logging.getLogger(function.__module__)
+    name = function.__name__
+    bind = signature(function).bind
+
+    def write(word: str, process_id: str, **facts: Any) -> None:
+        known = {"process_id": process_id, "trace_id": trace_id.get()}
+        known = {name: value for name, value in known.items() if value}
+        facts = {"slice": SLICE, **known, **facts}
+        log.debug("%s %s", word, name, extra={"facts": facts})
+
+    @wraps(function)
+    def call(*arguments: Arguments.args, **options: Arguments.kwargs) -> Result:
+        if not log.isEnabledFor(logging.DEBUG):
+            return function(*arguments, **options)
+        given = bind(*arguments, **options).arguments
+        process_id = _process_of(given)
+        write("ENTER", process_id, args=_described(given))
+        started_at = time.perf_counter()
+        try:
+            result = function(*arguments, **options)
+        except BaseException as error:
+            raised = type(error).__name__
+            write("EXIT", process_id, raised=raised, elapsed_ms=_since(started_at))
+            raise
+        told = _described({"result": result})
+        process_id = process_id or _process_of({"result": result})
+        write("EXIT", process_id, result=told, elapsed_ms=_since(started_at))
+        return result
+
+    return call
+
+
+@contextmanager
+def logged_block(log: logging.Logger, name: str, process_id: object) -> Iterator[Facts]:
+    """Log ENTER and EXIT of a `with` block; the block adds the facts that EXIT tells."""
+    facts: Facts = {"slice": SLICE, "process_id": str(process_id), "trace_id": trace_id.get()}
+    told: Facts = {}
+    started_at = time.perf_counter()
+    log.debug("ENTER %s", name, extra={"facts": facts})
+    try:
+        yield told
+    except BaseException as error:
+        told = {"raised": type(error).__name__}
+        raise
+    finally:
+        elapsed = {"elapsed_ms": _since(started_at)}
+        log.debug("EXIT %s", name, extra={"facts": {**facts, "result": told, **elapsed}})
+
+
+def _since(moment: float) -> float:
+    return round(1000 * (time.perf_counter() - moment), 1)
+
+
+def _described(values: Facts) -> Facts:
+    """Counts and ids. A text is left out, and so is whatever only a query could tell."""
+    facts: Facts = {}
+    for name, value in values.items():
+        if value is None or isinstance(value, bool | int | float):
+            facts[name] = value
+        elif isinstance(value, timedelta):
+            facts[name] = value.total_seconds()
+        elif isinstance(value, UUID):
+            facts[name] = str(value)
+        elif hasattr(value, "_meta"):
+            facts[name] = _name(value)
+        elif isinstance(value, Collection) and not isinstance(value, str | bytes):
+            facts[f"{name}_count"] = len(value)
+    return facts
+
+
+def _name(row: Any) -> str:
+    """A model by its label, a row by its id."""
+    is_model = isinstance(row, type)
+    return str(row._meta.label if is_model else row.pk)
+
+
+def _process_of(values: Facts) -> str:
+    """The process of the rows among these values, if they have but one. It makes no query."""
+    found = {str(id) for name, value in values.items() for id in _processes(name, value) if id}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _processes(name: str, value: Any) -> list[Any]:
+    if name == "process_id":
+        return [value]
+    if not isinstance(value, list | tuple):
+        value = [value]
+    return [
+        _process(each if hasattr(each, "_meta") else getattr(each, "job", each)) for each in value
+    ]
+
+
+def _process(row: Any) -> Any:
+    # Not by getattr: a column that was not read would be read now.
+    facts = getattr(row, "__dict__", {})
+    is_process = hasattr(row, "_meta") and row._meta.label == "jobs.Process"
+    return facts.get("id") if is_process else facts.get("process_id")
