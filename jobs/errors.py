@@ -3,7 +3,10 @@
 Any other exception means "try again later" and uses an attempt.
 """
 
-from decimal import Decimal
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from decimal import Decimal
 
 
 class PermanentError(Exception):
@@ -68,7 +71,7 @@ class NoRoom(Exception):
     """The provider is paused, out of tokens or out of budget: the job goes back to the queue."""
 
     def __init__(
-        self, reason: str, wait: float | None = None, short_of: Decimal | None = None
+        self, reason: str, wait: float | None = None, short_of: "Decimal | None" = None
     ) -> None:
         super().__init__(reason)
         self.wait = wait  # seconds, if it is known and short

@@ -60,7 +60,9 @@ def test_the_compiled_catalogue_says_the_same(catalogue):
 
 
 def as_dictionary(catalogue):
-    return {entry.msgid: entry.msgstr or entry.msgstr_plural for entry in catalogue}
+    return {
+        (entry.msgctxt, entry.msgid): entry.msgstr or entry.msgstr_plural for entry in catalogue
+    }
 
 
 def test_the_catalogue_is_in_use():

@@ -28,6 +28,7 @@ WORDS: dict[str, Any] = {
     "TooLate": gettext_lazy("request not sent in time"),
     "AnswerLost": gettext_lazy("answer lost"),
     "OutcomeUnknown": gettext_lazy("outcome unknown"),
+    "TooDear": gettext_lazy("dearer than the budget of a day"),
     "AnswerGone": gettext_lazy("stored answer missing"),
     "OperatorsFault": gettext_lazy("key, account or model refused"),
     "RequestRefused": gettext_lazy("refused by the content policy"),

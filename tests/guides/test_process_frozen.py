@@ -137,7 +137,7 @@ def test_an_answer_that_arrives_while_the_worker_is_frozen_is_kept(start, servic
         conversation.say(body[1000:])
 
     service.script = [slowly]
-    where = "jobs.paid.clients.http.Client.read"
+    where = "jobs.paid.clients.http.Client.whole"
     worker = start(PICTURES, before=frozen(where, BEFORE))
     wait_until(lambda: worker.is_frozen)
 

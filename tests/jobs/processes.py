@@ -93,9 +93,10 @@ class WorkerProcess:
     def is_frozen(self):
         threads = Path(f"/proc/{self.process.pid}/task").glob("*/stat")
         try:
-            return all(stat.read_text().rpartition(")")[2].split()[0] == "T" for stat in threads)
+            states = {stat.read_text().rpartition(")")[2].split()[0] for stat in threads}
         except OSError:  # a thread has ended meanwhile
             return False
+        return states == {"T"}
 
     def resume(self):
         self.signal(signal.SIGCONT)

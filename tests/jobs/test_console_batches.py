@@ -144,7 +144,7 @@ def test_only_calls_that_were_not_sent_are_made_at_once(operator, monkeypatch):
     new_member(new_chore("c"), state="waiting", provider="another")
     hurried = []
     hurry = "jobs.paid.batches.asked.hurry"
-    monkeypatch.setattr(hurry, lambda calls: hurried.extend(calls) or len(hurried))
+    monkeypatch.setattr(hurry, lambda calls, by: hurried.extend(calls) or len(hurried))
 
     assert "Nothing was changed" in ask(operator, sent, "hurry").text
     ask(operator, collecting, "hurry")

@@ -40,7 +40,7 @@ def test_draining_does_not_wait_for_later_jobs(start):
     [
         (
             "--jobs=testapp.Nonsense",
-            "Known: guides.SpotImageJob, testapp.NoopJob, testapp.Chore, testapp.Order,",
+            "Known: jobs.Batch, jobs.LLMJob, guides.SpotImageJob,",
         ),
         ("--lease=1.9", "it must be at least 2 s"),
         ("--lease=nan", "it must be at least 2 s"),
