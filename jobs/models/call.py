@@ -9,6 +9,8 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
+from jobs.models.provider import Strategy
+
 OVERDUE = timedelta(seconds=15)  # after its deadline; by then its worker would have recorded it
 
 
@@ -35,6 +37,12 @@ class CallQuerySet(models.QuerySet["Call"]):
     def uncollected(self) -> "CallQuerySet":
         """Calls that wait for a batch, and that no batch has collected."""
         return self.filter(state=State.WAITING, batch_id=None)
+
+    def for_batch(self) -> "CallQuerySet":
+        """Calls that wait for a batch or are in one; not those that are made at once instead."""
+        collected = Q(state__in=[State.WAITING, State.INTENT], batch_id__isnull=False)
+        waiting = Q(state=State.WAITING, batch_id=None) & ~Q(strategy=Strategy.SYNC)
+        return self.filter(collected | waiting)
 
     def under_way(self) -> "CallQuerySet":
         """Calls whose answer may still come."""

@@ -5,7 +5,7 @@ from datetime import datetime
 from statistics import median
 from uuid import UUID
 
-from jobs.models import Call, Job, State
+from jobs.models import Call, Job
 from jobs.paid.batches.models import Batch
 
 LATELY = 20  # batches that tell how long one usually takes
@@ -13,10 +13,8 @@ LATELY = 20  # batches that tell how long one usually takes
 
 def of_jobs(jobs: Collection[Job]) -> dict[UUID, Call]:
     """The calls of these jobs that wait for a batch or are in one."""
-    ids = [job.id for job in jobs]
-    waiting = Call.objects.filter(job_id__in=ids, state=State.WAITING)
-    sent = Call.objects.filter(job_id__in=ids, state=State.INTENT, batch_id__isnull=False)
-    return {call.job_id: call for call in waiting | sent}
+    calls = Call.objects.for_batch().filter(job_id__in=[job.id for job in jobs])
+    return {call.job_id: call for call in calls}
 
 
 def usual_seconds(provider: str) -> float | None:
