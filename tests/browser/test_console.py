@@ -160,9 +160,8 @@ def test_the_dashboard_renews_itself_and_nothing_moves(guide, visit, monkeypatch
     new_worker()
     limits.find("painter")
     page.goto("/admin/")
-    page.evaluate(
-        "window.same = true; window.number = document.querySelector('.tc-failed[href*=spotimagejob] b')"
-    )
+    page.evaluate("window.same = true")
+    page.evaluate("window.number = document.querySelector('.tc-failed[href*=spotimagejob] b')")
     page.evaluate("window.chart = document.querySelector('canvas')")
     page.evaluate("document.getElementById('providers-title').scrollIntoView()")
     place = where(page)
