@@ -102,7 +102,7 @@ def _may_fall_asleep(calls: Collection[Call]) -> bool:
 def note_remote(calls: CallQuerySet, remote_id: str) -> None:
     for chunk in in_chunks(calls.only("job_id", "kind")):
         for jobs in jobs_of(chunk):
-            jobs.model.note_batch(jobs.values_list("id", flat=True), remote_id)
+            jobs.model.note_batch(list(jobs.values_list("id", flat=True)), remote_id)
 
 
 def living(calls: Collection[Call]) -> list[Call]:

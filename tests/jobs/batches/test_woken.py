@@ -5,8 +5,9 @@ from django.db.models.functions import Now
 
 from jobs import queue
 from jobs.errors import BatchGone, InBatch
+from jobs.llm.models import LLMJob
 from jobs.models import Call, Outcome, Provider, State, Status
-from jobs.paid.batches import asked, collecting, handing_out
+from jobs.paid.batches import asked, collecting, handing_out, members
 from jobs.paid.batches.models import Batch
 from jobs.paid.clients import Answer
 from jobs.paid.clients.batch import Result
@@ -117,6 +118,19 @@ def test_answers_are_handed_out_a_few_megabytes_at_a_time():
             yield Result(key=str(number), answer=Answer(raw=bytes(10 * 1024 * 1024)))
 
     assert [len(chunk) for chunk in handing_out._chunks(lines())] == [2, 2, 1]
+
+
+def test_a_request_knows_the_batch_it_is_in():
+    [id] = queue.enqueue([LLMJob(request_json={"prompt": "lamp"})])
+    call = Call(kind=LLMJob._meta.label, job_id=id, provider="p", epoch=1, key="k", number=1)
+    call.deadline = provider().now
+    call.save()
+
+    members.note_remote(Call.objects.all(), "batch-1")
+    assert LLMJob.objects.get().batch_job_id == "batch-1"
+
+    members.note_remote(Call.objects.all(), "")
+    assert LLMJob.objects.get().batch_job_id is None
 
 
 def test_collecting_loads_no_request(bureau):
