@@ -61,7 +61,7 @@ class Office:
         assert len(self.vendor.bought) == count
         assert set(self.vendor.bought.values()) == {1}
         wait_until(lambda: hurry() or not Batch.objects.living().exists())
-        assert set(Batch.objects.values_list("status", flat=True)) == {"succeeded"}
+        assert set(Batch.objects.values_list("status", "attempts")) == {("succeeded", 0)}
         assert not Call.objects.filter(state__in=["waiting", "intent"]).exists()
 
 
