@@ -258,13 +258,17 @@ class Provider(models.Model):
         """How many calls today's budget still covers; 0 while the price is not set.
 
         Where tokens cost, the intent of each call decides. It notes what it was short of.
+        Where calls are made in batches, the batch decides: its jobs cost nothing, and those that
+        fetch their paid answers must not wait for tomorrow's budget.
         """
         left = self.left_today
         if left is None:
             return math.inf
         if not self.has_price or left < (self.short_of or 0):
             return 0
-        if price := self.cost(batch=self.strategy == Strategy.BATCH):
+        if self.strategy == Strategy.BATCH and not self.batch_note:
+            return math.inf
+        if price := self.cost():
             return int(left // price)
         return math.inf if left else 0
 

@@ -1,5 +1,6 @@
 """Which waiting calls go into a batch: the oldest first, as many as limits and budget allow."""
 
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 def collect(batch: "Batch") -> None:
     """Take calls into the batch."""
     _let_go(batch)
+    _wake_hurried(batch)
     with sessions.short_transaction():
         provider = limits.lock(batch.provider)
         members.note(batch, collected_at=Now())  # before it looks: see `collect_soon`
@@ -35,8 +37,8 @@ def collect(batch: "Batch") -> None:
         Call.objects.filter(pk__in=[call.pk for call in chosen]).update(batch_id=batch.id)
         form = form_of(chosen[0]) if chosen else ""
         members.note(batch, total=len(chosen), form=form)
-    if waiting(batch.provider).exists():
-        type(batch).objects.collect_soon(batch.provider)
+        if waiting(batch.provider).exists():
+            type(batch).objects.collect_soon(batch.provider)
 
 
 def waiting(provider: str) -> CallQuerySet:
@@ -53,33 +55,48 @@ def _let_go(batch: "Batch") -> None:
         members.make_at_once(waiting(batch.provider).filter(strategy=""))
 
 
+def _wake_hurried(batch: "Batch") -> None:
+    """Calls that are made at once meanwhile: a job that left one a moment ago may sleep still."""
+    hurried = Call.objects.uncollected().filter(provider=batch.provider, strategy=Strategy.SYNC)
+    are_awake = [members.wake(chunk) for chunk in members.in_chunks(members.light(hurried))]
+    if not all(are_awake):
+        raise Snooze(pace.SETTLING, "A job whose call is made at once has not settled yet.")
+
+
 def _candidates(batch: "Batch") -> list[Call]:
-    """As many as fit into one batch; calls whose job is gone or canceled are ended here."""
+    """As many as fit into one file, all of one form: a batch has one address.
+
+    Calls whose job is gone or canceled are ended here.
+    """
     most = min(batch.most_calls or settings.BATCH_MOST_CALLS, settings.BATCH_MOST_CALLS)
-    sized = waiting(batch.provider).annotate(size=Length(Cast("request", TextField())))
-    calls = list(sized.order_by("pk").select_for_update(skip_locked=True)[:most])
-    wanted = members.living(calls)
-    unwanted = {call.pk for call in calls} - {call.pk for call in wanted}
-    if unwanted:
-        members.drop(Call.objects.filter(pk__in=unwanted))
-    return _fitting(wanted)
-
-
-def _fitting(calls: list[Call]) -> list[Call]:
-    """The first ones that fit into one file, all of one form: a batch has one address."""
-    fitting: list[Call] = []
     room = settings.BATCH_MOST_BYTES
-    for call in calls:
-        room -= call.size  # type: ignore[attr-defined]
-        if fitting and room < 0:
-            break
-        if not fitting or form_of(call) == form_of(fitting[0]):
+    fitting: list[Call] = []
+    for chunk in _sized(batch.provider):
+        wanted = members.living(chunk)
+        unwanted = {call.pk for call in chunk} - {call.pk for call in wanted}
+        if unwanted:
+            members.drop(Call.objects.filter(pk__in=unwanted))
+        for call in wanted:
+            if fitting and form_of(call) != form_of(fitting[0]):
+                continue
+            room -= call.size  # type: ignore[attr-defined]
+            if len(fitting) == most or (fitting and room < 0):
+                return fitting
             fitting.append(call)
     return fitting
 
 
+def _sized(provider: str) -> Iterator[list[Call]]:
+    """The waiting calls that no other transaction holds, in the order of their ids.
+
+    A few at a time: together their requests can be gigabytes.
+    """
+    sized = members.light(waiting(provider)).annotate(size=Length(Cast("request", TextField())))
+    return members.in_chunks(sized.select_for_update(skip_locked=True))
+
+
 def form_of(call: Call) -> str:
-    return str((call.request or {}).get("form", ""))
+    return str(call.form or "")  # type: ignore[attr-defined]
 
 
 def _affordable(calls: list[Call], provider: Provider) -> list[Call]:

@@ -20,7 +20,7 @@ from jobs.errors import (
 )
 from jobs.models import Call, Provider, State
 from jobs.paid import limits
-from jobs.paid.batches import collecting, creating, fetching, handing_out, members, polling
+from jobs.paid.batches import collecting, creating, fetching, handing_out, members, pace, polling
 from jobs.paid.clients import services
 from jobs.paid.clients.batch import BatchClient, Remote
 from jobs.run import Run
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+UNANSWERED = (State.WAITING, State.INTENT)
+
 
 def take(batch: "Batch", run: Run) -> None:
     """Go on with the batch until it is done, or until it has to wait: then this raises Snooze."""
@@ -37,15 +39,16 @@ def take(batch: "Batch", run: Run) -> None:
         collecting.collect(batch)
     if not batch.remote_id:
         _send(batch, run)
-    if not batch.remote_id:
-        return  # nothing was left to send
+    if not batch.remote_id:  # nothing was left to send
+        handing_out.wake(batch)
+        return
     client = client_of(batch)
     if batch.ended_at is None:
         remote = polling.poll(batch, run, client)
         if remote.files:
             fetching.fetch(batch, run, client, remote)
         else:
-            _end_without_results(batch, remote)
+            _end_without_results(batch, run, remote)
     handing_out.hand_out(batch, run, client)
 
 
@@ -65,10 +68,11 @@ def _send(batch: "Batch", run: Run) -> None:
     except NoRoom:  # the budget has shrunk since they were collected
         _release(batch)
     except NoBatches as error:
+        if batch.create_sent_at is not None:  # it may exist, where we can't look any more
+            raise OperatorsFault(pace.LONGEST, str(error)) from None
         _make_at_once(batch, error)
     except BatchTooLarge as error:
-        limits.note_fault(batch.provider, error)
-        _release(batch, most_calls=max(1, batch.total // 2))
+        _send_smaller(batch, error)
     except ProviderUnavailable as error:
         limits.let_wait(error, limits.note_fault(batch.provider, error))
         raise
@@ -94,38 +98,78 @@ def _make_at_once(batch: "Batch", error: NoBatches) -> None:
     members.make_at_once(collecting.waiting(batch.provider))
 
 
-def _release(batch: "Batch", most_calls: int | None = None) -> None:
-    """The calls wait again; the next batch collects them, a smaller one if need be."""
-    members.note_remote(list(members.of(batch)), "")
+def _send_smaller(batch: "Batch", error: BatchTooLarge) -> None:
+    _send_later(batch, error, most_calls=max(1, batch.total // 2))
+
+
+def _send_later(batch: "Batch", error: Exception, most_calls: int | None = None) -> None:
+    """The provider's fault: pause it, and send the calls again for as long as it takes."""
+    limits.note_fault(batch.provider, error)
     with sessions.short_transaction():
         limits.lock(batch.provider)
-        members.release(members.of(batch).filter(state__in=[State.WAITING, State.INTENT]))
-    type(batch).objects.collect_soon(batch.provider, most_calls)
+        members.fail_old(members.of(batch).filter(state__in=UNANSWERED), error)
+        _release(batch, most_calls)
 
 
-def _end_without_results(batch: "Batch", remote: Remote) -> None:
-    """Nothing was answered, and nothing was billed."""
+def _release(batch: "Batch", most_calls: int | None = None) -> None:
+    """The calls wait again; the next batch collects them, a smaller one if need be.
+
+    In one transaction with forgetting the file: its lines now belong to the next batch, so this
+    one must never be created.
+    """
+    members.note_remote(members.of(batch), "")
+    with sessions.short_transaction():
+        limits.lock(batch.provider)
+        members.note(batch, input_file="")
+        members.release(members.of(batch).filter(state__in=UNANSWERED))
+        type(batch).objects.collect_soon(batch.provider, most_calls)
+
+
+def _end_without_results(batch: "Batch", run: Run, remote: Remote) -> None:
+    """Nothing was answered. If it is certain that nothing was billed, all goes again."""
     error = remote.error or ProviderUnavailable(reason=f"Its batch ended as {remote.state}.")
     sent = members.of(batch).filter(state=State.INTENT)
-    if isinstance(error, BatchTooLarge):
-        limits.note_fault(batch.provider, error)
-        _release(batch, most_calls=max(1, batch.total // 2))
+    if polling.may_be_billed(remote):
+        members.lose(sent, f"Its batch ended as {remote.state}, but without results.")
+    elif isinstance(error, BatchTooLarge):
+        _send_smaller(batch, error)
     elif remote.bad_line is not None:
-        guilty = sent.order_by("pk")[remote.bad_line - 1 : remote.bad_line]
-        members.fail(Call.objects.filter(pk__in=[call.pk for call in guilty]), error)
-        _release(batch)
+        _blame(batch, remote.bad_line, error)
+    elif isinstance(error, ProviderUnavailable) and "fail" in remote.state.lower():
+        _send_later(batch, error)
     else:
-        for chunk in members.in_chunks(sent):
-            for call in chunk:
-                members.again(call, error)
+        _send_again(batch, run, error)
     members.note(batch, ended_at=Now())
+
+
+def _blame(batch: "Batch", line: int, error: Exception) -> None:
+    """One line failed the whole batch: its call gets the error, the others go again.
+
+    In one transaction: the next run would count the lines without it, and blame another.
+    """
+    with sessions.short_transaction():
+        limits.lock(batch.provider)
+        sent = members.of(batch).filter(state=State.INTENT).order_by("pk")
+        guilty = list(sent.values_list("pk", flat=True)[line - 1 : line])
+        members.fail(Call.objects.filter(pk__in=guilty), error)
+        _release(batch)
+
+
+def _send_again(batch: "Batch", run: Run, error: Exception) -> None:
+    for chunk in members.in_chunks(members.of(batch).filter(state=State.INTENT)):
+        run.allow(handing_out.CHUNK_MINUTES)
+        for call in chunk:
+            members.again(call, error)
 
 
 def give_up(batch: "Batch", error: BaseException) -> None:
     """The batch has failed. Calls that were not sent get its error.
 
-    Calls that were sent stay as they are: a person can requeue the batch, which goes on.
+    Calls that were sent stay as they are: a person can requeue the batch, which goes on. Calls
+    that it has not even collected are left to another batch, later.
     """
+    if type(batch).objects.filter(pk=batch.pk, collected_at=None).update(collected_at=Now()):
+        type(batch).objects.collect_soon(batch.provider, after=pace.LONGEST)
     unsent = members.of(batch).filter(state=State.WAITING)
     calls = list(unsent)
     members.fail(unsent, PermanentError(f"Its batch failed: {text.message(error)}"))

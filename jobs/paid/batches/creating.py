@@ -77,17 +77,11 @@ def create(batch: "Batch", run: Run, client: BatchClient, *, look_first: bool) -
     With `look_first`, an earlier run may have created it, and a failover may have lost the record.
     """
     found = _listed(batch, run, client) if look_first else []
-    send_by = time.monotonic() + ledger.SEND_WITHIN.total_seconds()
     _begin(batch, run)
     if found:
         return found[0]
-    before = may_send.set(partial(ledger.refuse_if_late, run, send_by))
     try:
-        with run.step("create"):
-            ledger.refuse_if_late(run, send_by)
-            run.allow(timedelta(seconds=CREATE_SECONDS) + ledger.MARGIN)
-            _, model = services.split(batch.provider)
-            return client.create(model, batch.form, batch.input_file, batch.token, CREATE_SECONDS)
+        return _create(batch, run, client)
     except AnswerLost:
         return find(batch, run, client)
     except Exception as error:
@@ -95,6 +89,21 @@ def create(batch: "Batch", run: Run, client: BatchClient, *, look_first: bool) -
             raise  # whether it exists is not known: the next run looks for it
         _withdraw(batch, run, error)
         raise
+
+
+def _create(batch: "Batch", run: Run, client: BatchClient) -> Remote:
+    """Send it soon after its intent and while the claim holds, or never.
+
+    Counted from the end of the intent: booking thousands of calls takes its time.
+    """
+    send_by = time.monotonic() + ledger.SEND_WITHIN.total_seconds()
+    before = may_send.set(partial(ledger.refuse_if_late, run, send_by))
+    try:
+        with run.step("create"):
+            ledger.refuse_if_late(run, send_by)
+            run.allow(timedelta(seconds=CREATE_SECONDS) + ledger.MARGIN)
+            _, model = services.split(batch.provider)
+            return client.create(model, batch.form, batch.input_file, batch.token, CREATE_SECONDS)
     finally:
         may_send.reset(before)
 
@@ -121,12 +130,14 @@ def _withdraw(batch: "Batch", run: Run, error: Exception) -> None:
     """It was certainly not created: give the price back, and let it be created later.
 
     Not guarded by the claim: another worker that has it by now must not look for it in vain.
+    Guarded by the intent: another worker may have begun to create it meanwhile.
     """
+    sent_at = batch.create_sent_at
 
     def write() -> None:
         with sessions.short_transaction():
             limits.lock(batch.provider)
-            mine = type(batch).objects.filter(pk=batch.pk, remote_id="")
+            mine = type(batch).objects.filter(pk=batch.pk, remote_id="", create_sent_at=sent_at)
             if mine.update(create_sent_at=None, booked=0):
                 unbooked = members.of(batch).filter(state=State.INTENT)
                 members.unbook(unbooked, state=State.WAITING, booked_on=None)
@@ -149,7 +160,8 @@ def find(batch: "Batch", run: Run, client: BatchClient) -> Remote:
         raise Snooze(pace.LIST_LAGS[batch.looks - 1], "Its creation was not confirmed: look again.")
     why = f"Whether the batch {batch.token} was created at {batch.provider} is not known."
     members.lose(members.of(batch), why)
-    members.wake(list(members.of(batch)))
+    for chunk in members.in_chunks(members.of(batch)):
+        members.wake(chunk)
     raise OutcomeUnknown(why)
 
 
@@ -168,5 +180,5 @@ def _listed(batch: "Batch", run: Run, client: BatchClient) -> list[Remote]:
 @logged
 def record(batch: "Batch", remote: Remote) -> None:
     """It exists: from now on it is polled by its id."""
-    members.note(batch, remote_id=remote.id, submitted_at=Now(), state=remote.state)
-    members.note_remote(list(members.of(batch)), remote.id)
+    members.note(batch, remote_id=remote.id, submitted_at=Now(), state=remote.state, looks=0)
+    members.note_remote(members.of(batch), remote.id)

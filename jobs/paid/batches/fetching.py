@@ -16,6 +16,7 @@ from jobs.db import sessions
 from jobs.errors import StorageRefused, StorageUnavailable
 from jobs.paid import ledger
 from jobs.paid.batches import members
+from jobs.paid.batches.polling import asking
 from jobs.paid.clients.batch import BatchClient, Remote
 from jobs.paid.limits import pausing_on
 from jobs.run import Run
@@ -35,7 +36,7 @@ def fetch(batch: "Batch", run: Run, client: BatchClient, remote: Remote) -> None
     with tempfile.TemporaryDirectory() as folder:
         for file in remote.files:
             local = Path(folder, "results.jsonl")
-            with run.step("download"):
+            with run.step("download"), asking(batch):
                 run.allow(timedelta(seconds=DOWNLOAD_SECONDS) + ledger.MARGIN)
                 client.download(file, local, DOWNLOAD_SECONDS)
             with run.step("store"), pausing_on(StorageRefused, batch.provider):

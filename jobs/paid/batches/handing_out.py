@@ -3,7 +3,6 @@
 Repeatable: a line whose call has ended is passed over.
 """
 
-import itertools
 import logging
 import tempfile
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING
 from jobs.errors import ProviderUnavailable, Snooze
 from jobs.models import Call, State
 from jobs.paid import answers, limits
-from jobs.paid.batches import fetching, members
+from jobs.paid.batches import fetching, members, pace
 from jobs.paid.batches.collecting import waiting
 from jobs.paid.clients import services
 from jobs.paid.clients.batch import BatchClient, Result
@@ -28,8 +27,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 CHUNK = 100
+CHUNK_BYTES = 16 * 1024 * 1024  # of answers: pictures can be megabytes each
 CHUNK_MINUTES = timedelta(minutes=5)  # if the storage is slow
-STILL_RUNNING = 2.0  # seconds
 
 
 @logged
@@ -39,8 +38,8 @@ def hand_out(batch: "Batch", run: Run, client: BatchClient) -> None:
             run.check()
             run.allow(CHUNK_MINUTES)
             _hand_out(batch, chunk)
-        _end_missing(batch)
-    _wake(batch)
+        _end_missing(batch, run)
+    wake(batch)
     if waiting(batch.provider).exists():
         type(batch).objects.collect_soon(batch.provider)
     stored = members.of(batch).filter(state=State.STORED).count()
@@ -57,13 +56,21 @@ def _results(batch: "Batch", client: BatchClient) -> Iterator[Result]:
 
 
 def _chunks(results: Iterator[Result]) -> Iterator[list[Result]]:
-    while chunk := list(itertools.islice(results, CHUNK)):
+    chunk: list[Result] = []
+    size = 0
+    for result in results:
+        chunk.append(result)
+        size += len(result.answer.raw) if result.answer else 0
+        if len(chunk) == CHUNK or size > CHUNK_BYTES:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
         yield chunk
 
 
 def _hand_out(batch: "Batch", results: list[Result]) -> None:
     keys = [result.key for result in results]
-    sent = members.of(batch).filter(key__in=keys, state__in=[State.INTENT, State.UNKNOWN])
+    sent = members.of(batch).filter(key__in=keys, state__in=members.SENT)
     calls = {call.key: call for call in sent}
     for result in results:
         call = calls.pop(result.key, None)  # the first line counts, if there are two
@@ -82,14 +89,15 @@ def _end(call: Call, result: Result) -> None:
     if isinstance(error, ProviderUnavailable) and not error.billed:
         members.again(call, error)
     else:
-        members.fail(Call.objects.same(call), error)
+        members.fail(Call.objects.same(call).filter(state__in=members.SENT), error)
 
 
-def _end_missing(batch: "Batch") -> None:
+def _end_missing(batch: "Batch", run: Run) -> None:
     """Lines that the results lack. A batch that was cut short has not billed them."""
     missing = members.of(batch).filter(state=State.INTENT)
     was_cut = any(word in batch.state.lower() for word in ("cancel", "expire"))
     for chunk in members.in_chunks(missing):
+        run.allow(CHUNK_MINUTES)
         if not was_cut:
             log.error("%s has no line for %d of its calls", batch, len(chunk))
             same = Call.objects.filter(pk__in=[call.pk for call in chunk])
@@ -99,10 +107,9 @@ def _end_missing(batch: "Batch") -> None:
             members.again(call, ProviderUnavailable(reason=f"Its batch ended as {batch.state}."))
 
 
-def _wake(batch: "Batch") -> None:
+def wake(batch: "Batch") -> None:
     """Wake all jobs. One whose run has not settled yet would sleep on: come back for it."""
-    members.note_remote(list(members.of(batch).exclude(pk__in=members.told(batch))), "")
-    for chunk in members.in_chunks(members.told(batch)):
-        members.wake(chunk)
-        if members.are_running(chunk):
-            raise Snooze(STILL_RUNNING, "A job of it has not settled yet.")
+    members.note_remote(members.of(batch).exclude(pk__in=members.told(batch)), "")
+    are_awake = [members.wake(chunk) for chunk in members.in_chunks(members.told(batch))]
+    if not all(are_awake):
+        raise Snooze(pace.SETTLING, "A job of it has not settled yet.")

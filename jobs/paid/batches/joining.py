@@ -11,6 +11,7 @@ from jobs.db import sessions
 from jobs.errors import InBatch, PermanentError, ProviderUnavailable
 from jobs.models import Call, State, Strategy
 from jobs.paid import ledger, limits
+from jobs.paid.batches import members
 from jobs.paid.batches.models import Batch
 from jobs.paid.batches.strategy import takes_batches
 from jobs.paid.clients import services
@@ -31,7 +32,9 @@ def join(
     """
     last = Call.objects.filter(key=key).order_by("-number").first()
     if last and last.is_in_batch:
-        raise in_batch(name)
+        if Batch.objects.filter(pk__in=[last.batch_id]).exists():
+            raise in_batch(name)
+        last = _leave_deleted(last)
     if last and last.state == State.FAILED:
         raise_again(last)
     is_waiting = last is not None and last.state == State.WAITING
@@ -44,6 +47,14 @@ def join(
         _wait(run, name, key, payload_hash, request, strategy)
     Batch.objects.collect_soon(name)
     raise in_batch(name)
+
+
+def _leave_deleted(call: Call) -> Call:
+    """A person deleted its failed batch: if it was sent, whether it was billed is not known."""
+    same = Call.objects.same(call)
+    members.lose(same, "Its batch was deleted before it was answered.")
+    members.release(same.filter(state=State.WAITING))
+    return same.get()
 
 
 def in_batch(name: str) -> InBatch:

@@ -8,7 +8,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from django.apps import apps
-from django.db.models import Sum
+from django.db.models import F, Sum
+from django.db.models.fields.json import KT
 from django.db.models.functions import Now
 
 from jobs.db import sessions, text
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from jobs.paid.batches.models import Batch
 
 CHUNK = 500
+SENT = (State.INTENT, State.UNKNOWN)  # their answers may still come
+SETTLING = timedelta(seconds=5)  # from the statement that ends a call to its commit
 EXPECTED_WITHIN = timedelta(days=14)  # after that, nobody expects an answer
 MOST_BATCHES = 5  # that a call may pass through without an answer
 
@@ -40,6 +43,12 @@ def in_chunks(calls: CallQuerySet, size: int = CHUNK) -> Iterator[list[Call]]:
     while chunk := list(calls.filter(pk__gt=last).order_by("pk")[:size]):
         yield chunk
         last = chunk[-1].pk
+
+
+def light(calls: CallQuerySet) -> CallQuerySet:
+    """Without their requests, which can be megabytes each, but with what counting needs."""
+    told = calls.annotate(form=KT("request__form"), most_tokens=F("request__most_tokens"))
+    return told.defer("request")
 
 
 def note(batch: "Batch", **columns: object) -> None:
@@ -64,28 +73,36 @@ def jobs_of(calls: Collection[Call]) -> Iterator[JobQuerySet]:
             yield model.objects.with_ids(members)
 
 
-def wake(calls: Collection[Call]) -> None:
-    """Their jobs run as soon as a slot is free. A job that runs right now is left alone."""
+def wake(calls: Collection[Call]) -> bool:
+    """Their jobs run as soon as a slot is free; False if one is asleep still, or may fall asleep.
+
+    A locked row is left alone, and so is a job that runs right now.
+    """
+    are_awake = True
     for jobs in jobs_of(calls):
         asleep = jobs.filter(status=Status.QUEUED, run_after__gt=Now())
         ids = asleep.order_by("id").select_for_update(skip_locked=True).values_list("id", flat=True)
         with sessions.short_transaction():
             jobs.model.objects.with_ids(list(ids)).update(run_after=Now())
+        are_awake = are_awake and not asleep.exists()
+    return are_awake and not _may_fall_asleep(calls)
 
 
-def are_running(calls: Collection[Call]) -> bool:
-    """Whether a run that left one of these calls is not settled yet."""
-    epochs = {call.job_id: call.epoch for call in calls}
-    return any(
-        epochs[id] == epoch
-        for jobs in jobs_of(calls)
-        for id, epoch in jobs.processing().values_list("id", "epoch")
-    )
-
-
-def note_remote(calls: Collection[Call], remote_id: str) -> None:
+def _may_fall_asleep(calls: Collection[Call]) -> bool:
+    """Whether a run is not settled yet that began before its call ended: it saw no answer."""
+    ends = {call.job_id: call.finished_at for call in calls}
     for jobs in jobs_of(calls):
-        jobs.model.note_batch(jobs.values_list("id", flat=True), remote_id)
+        for id, locked_at in jobs.processing().values_list("id", "locked_at"):
+            end = ends[id]
+            if end is None or locked_at is None or locked_at <= end + SETTLING:
+                return True
+    return False
+
+
+def note_remote(calls: CallQuerySet, remote_id: str) -> None:
+    for chunk in in_chunks(calls.only("job_id", "kind")):
+        for jobs in jobs_of(chunk):
+            jobs.model.note_batch(list(jobs.values_list("id", flat=True)), remote_id)
 
 
 def living(calls: Collection[Call]) -> list[Call]:
@@ -98,22 +115,25 @@ def living(calls: Collection[Call]) -> list[Call]:
 
 
 def cost_of(call: Call, provider: Provider) -> Decimal:
-    """The most that it can cost in a batch."""
-    most_input, most_output = (call.request or {}).get("most_tokens", ledger.NO_TOKENS)
+    """The most that it can cost in a batch; the call comes from `light`."""
+    most_input, most_output = call.most_tokens or ledger.NO_TOKENS  # type: ignore[attr-defined]
     return provider.cost(most_input, most_output, batch=True)
 
 
 def book(batch: "Batch", provider: Provider) -> Decimal:
     """Write the intents of all members and book what they can cost, on the locked provider."""
     total = Decimal(0)
-    for chunk in in_chunks(of(batch).filter(state=State.WAITING)):
+    waiting = of(batch).filter(state=State.WAITING)
+    for chunk in in_chunks(light(waiting)):
         for call in chunk:
             call.cost = cost_of(call, provider)
-            call.state = State.INTENT
-            call.booked_on = provider.booking_day
-            call.deadline = provider.now + EXPECTED_WITHIN
             total += call.cost
-        Call.objects.bulk_update(chunk, ["cost", "state", "booked_on", "deadline"])
+        Call.objects.bulk_update(chunk, ["cost"])
+    waiting.update(
+        state=State.INTENT,
+        booked_on=provider.booking_day,
+        deadline=provider.now + EXPECTED_WITHIN,
+    )
     if provider.left_today is not None and total > provider.left_today:
         raise NoRoom(f"{provider} has too little left of today's budget.", short_of=total)
     limits.charge(provider, total)
@@ -135,6 +155,13 @@ def unbook(calls: CallQuerySet, **columns: object) -> None:
 def release(calls: CallQuerySet) -> None:
     """They were certainly not sent, or not accepted: they wait for the next batch again."""
     unbook(calls, state=State.WAITING, batch_id=None, booked_on=None)
+
+
+def fail_old(calls: CallQuerySet, error: Exception) -> None:
+    """A provider's faults are limited by time: calls that have waited too long get the error."""
+    days = EXPECTED_WITHIN.days
+    why = PermanentError(f"No batch answered it within {days} days: {error}")
+    unbook(calls.filter(started_at__lt=Now() - EXPECTED_WITHIN), **_failed(why))
 
 
 def again(call: Call, error: Exception) -> None:
@@ -178,7 +205,10 @@ def fail(calls: CallQuerySet, error: BaseException) -> None:
     """End calls with an error, which their jobs raise when they run next."""
     if getattr(error, "billed", True):
         calls.update(**_failed(error))
-    else:
+        return
+    with sessions.short_transaction():  # its price is given back once, whoever else ends it
+        for name in set(calls.values_list("provider", flat=True)):
+            limits.lock(name)
         unbook(calls, **_failed(error))
 
 

@@ -22,16 +22,21 @@ def new_token() -> str:
 
 
 class BatchQuerySet(JobQuerySet):
-    def collect_soon(self, provider: str, most_calls: int | None = None) -> None:
+    def collect_soon(
+        self, provider: str, most_calls: int | None = None, after: float | None = None
+    ) -> None:
         """Make sure that a batch will collect the provider's waiting calls.
 
-        The calls must be committed by now. A batch that is collecting first marks itself and then
-        looks: either it sees the calls, or this waits for it and inserts the next batch.
+        The calls must be committed by now, or the provider's row locked until they are. A batch
+        that is collecting first marks itself and then looks: either it sees the calls, or this
+        waits for it and inserts the next batch.
         """
-        after = timedelta(seconds=settings.BATCH_COLLECT_SECONDS)
-        batch = Batch(provider=provider, run_after=Now() + after, most_calls=most_calls)
+        wait = timedelta(seconds=settings.BATCH_COLLECT_SECONDS if after is None else after)
+        batch = Batch(provider=provider, run_after=Now() + wait, most_calls=most_calls)
         with sessions.short_transaction():
-            inserts.insert_missing([batch])
+            if not inserts.insert_missing([batch]) and most_calls:
+                collecting = self.living().filter(provider=provider, collected_at=None)
+                collecting.update(most_calls=most_calls)
 
 
 class Batch(Job):

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 SHORTEST, LONGEST = 30.0, 600.0  # seconds
 GROWTH = 1.5
 LIST_LAGS = (60.0, 240.0)  # after which a batch whose creation was lost is looked for again
+SETTLING = 5.0  # until a job that runs now may have settled
 
 
 def poll(polls: int) -> float:

@@ -1,6 +1,8 @@
 """Asking how far a batch is. Between two polls it is a queued job, without a slot."""
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -34,17 +36,39 @@ def poll(batch: "Batch", run: Run, client: BatchClient) -> Remote:
         polls=F("polls") + 1,
     )
     if remote.has_ended:
+        if not remote.files and may_be_billed(remote):
+            _look_again(batch, remote)
         return remote
     raise Snooze(pace.poll(batch.polls - 1), f"{remote.state}: {remote.done} of {batch.total}")
 
 
+def may_be_billed(remote: Remote) -> bool:
+    """Whether lines of a batch without results may have been answered all the same."""
+    failed = any(word in remote.state.lower() for word in ("fail", "cancel", "expire"))
+    return remote.done > 0 or not failed
+
+
+def _look_again(batch: "Batch", remote: Remote) -> None:
+    """Perhaps its results come a little later: look after 1 and after 5 minutes."""
+    members.note(batch, looks=F("looks") + 1)
+    if batch.looks <= len(pace.LIST_LAGS):
+        reason = f"{remote.state}, but without results."
+        raise Snooze(pace.LIST_LAGS[batch.looks - 1], reason)
+
+
 def _look(batch: "Batch", run: Run, client: BatchClient) -> Remote:
+    with run.step("poll"), asking(batch):
+        run.allow(timedelta(seconds=2 * POLL_SECONDS) + ledger.MARGIN)
+        if batch.cancel_asked:
+            _cancel(batch, client)
+        return client.look(batch.remote_id, POLL_SECONDS)
+
+
+@contextmanager
+def asking(batch: "Batch") -> Iterator[None]:
+    """Ask about a batch that exists; a fault decides how long it waits before it asks again."""
     try:
-        with run.step("poll"):
-            run.allow(timedelta(seconds=2 * POLL_SECONDS) + ledger.MARGIN)
-            if batch.cancel_asked:
-                _cancel(batch, client)
-            return client.look(batch.remote_id, POLL_SECONDS)
+        yield
     except BatchGone as error:
         limits.note_fault(batch.provider, error)  # pauses it until a person has looked
         error.retry_after = pace.LONGEST
