@@ -61,18 +61,21 @@ def logged(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]
 @contextmanager
 def logged_block(log: logging.Logger, name: str, process_id: object) -> Iterator[Facts]:
     """Log ENTER and EXIT of a `with` block; the block adds the facts that EXIT tells."""
-    facts: Facts = {"slice": SLICE, "process_id": str(process_id), "trace_id": trace_id.get()}
+    facts: Facts = {"slice": SLICE, "process_id": str(process_id)}
+    if trace := trace_id.get():
+        facts["trace_id"] = trace
     told: Facts = {}
+    raised: Facts = {}
     started_at = time.perf_counter()
     log.debug("ENTER %s", name, extra={"facts": facts})
     try:
         yield told
     except BaseException as error:
-        told = {"raised": type(error).__name__}
+        raised = {"raised": type(error).__name__}
         raise
     finally:
-        elapsed = {"elapsed_ms": _since(started_at)}
-        log.debug("EXIT %s", name, extra={"facts": {**facts, "result": told, **elapsed}})
+        ended = {**(raised or {"result": told}), "elapsed_ms": _since(started_at)}
+        log.debug("EXIT %s", name, extra={"facts": {**facts, **ended}})
 
 
 def _since(moment: float) -> float:

@@ -43,7 +43,10 @@ def consume(process_id: UUID | str) -> Iterator[list[LLMJob]]:
 @logged
 def progress(process_id: UUID | str) -> Process:
     """The counts of a process: one read, however many jobs it has."""
-    return Process.objects.get(pk=as_uuid(process_id))
+    try:
+        return Process.objects.get(pk=as_uuid(process_id))
+    except Process.DoesNotExist:
+        raise Process.DoesNotExist(f"There is no process {process_id}.") from None
 
 
 @logged

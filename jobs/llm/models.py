@@ -83,6 +83,9 @@ class LLMJob(Job):
     def perform(self, run: Run) -> dict[str, Any]:
         return writing.answer(self.request_json, run)
 
+    def on_requeue(self) -> None:
+        self.note_batch([self.pk], "")
+
     def on_success(self, response: dict[str, Any]) -> None:
         mine = type(self).objects.filter(pk=self.pk)
         mine.update(response_json=response)  # type: ignore[misc]

@@ -140,9 +140,9 @@ class Migration(migrations.Migration):
                     models.DateTimeField(blank=True, null=True, verbose_name="creation sent"),
                 ),
                 (
-                    "looks",
-                    models.IntegerField(
-                        db_default=0, default=0, verbose_name="looks into the provider's list"
+                    "missed_since",
+                    models.DateTimeField(
+                        blank=True, null=True, verbose_name="results missed since"
                     ),
                 ),
                 (

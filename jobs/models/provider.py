@@ -264,10 +264,12 @@ class Provider(models.Model):
         left = self.left_today
         if left is None:
             return math.inf
-        if not self.has_price or left < (self.short_of or 0):
+        if not self.has_price:
             return 0
         if self.strategy == Strategy.BATCH and not self.batch_note:
             return math.inf
+        if left < (self.short_of or 0):
+            return 0
         if price := self.cost():
             return int(left // price)
         return math.inf if left else 0

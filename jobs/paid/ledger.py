@@ -177,7 +177,7 @@ def excuse(jobs: Collection[Job]) -> None:
     """
     calls = Call.objects.filter(job_id__in=[job.id for job in jobs])
     calls.unknown().update(excused=True, seen=True)
-    calls.filter(state=State.FAILED).exclude(error_kind="").update(excused=True)
+    calls.filter(state=State.FAILED, batch_id__isnull=False).update(excused=True)
     gone = [job.id for job in jobs if job.error_kind == AnswerGone.__name__]
     if gone:
         Call.objects.filter(job_id__in=gone, state=State.STORED).update(excused=True, seen=True)

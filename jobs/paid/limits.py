@@ -133,7 +133,8 @@ def take(provider: Provider, cost: Decimal) -> None:
         wait = provider.next_token_in.total_seconds()
         raise NoRoom(f"{provider} allows {provider.requests_per_minute} a minute.", wait)
     provider.full_at = provider.now + provider.debt + provider.interval
-    provider.save(update_fields=["full_at"])
+    provider.short_of = None
+    provider.save(update_fields=["full_at", "short_of"])
     charge(provider, cost)
 
 

@@ -71,7 +71,7 @@ def _cancel(model: type[Job], ids: list[UUID], reason: str) -> list[Any]:
             moves.write(model, [(_canceled(row, reason), row) for row in rows])
         return rows
     except HookRaised:  # settle finds the job whose hook raised, and cancels it without the hook
-        ends = [_canceled(job, reason) for job in living.order_by("id")]
+        ends = [_canceled(job, reason) for job in living.order_by("id") if job.is_cancelable]
         missed = moves.settle(ends, expected=moves.is_living, wait=True)
         return [end.job for end in ends if end not in missed]
 

@@ -38,7 +38,9 @@ def collect(batch: "Batch") -> None:
         form = form_of(chosen[0]) if chosen else ""
         members.note(batch, total=len(chosen), form=form)
         if waiting(batch.provider).exists():
-            type(batch).objects.collect_soon(batch.provider)
+            # The rest goes at once: it has waited long enough. The account may allow few calls.
+            after = 0.0 if chosen else None
+            type(batch).objects.collect_soon(batch.provider, batch.most_calls, after)
 
 
 def waiting(provider: str) -> CallQuerySet:
@@ -109,10 +111,9 @@ def _affordable(calls: list[Call], provider: Provider) -> list[Call]:
         try:
             limits.refuse_beyond_budget(provider, cost)
             limits.refuse_beyond_budget(provider, total + cost)
-        except TooDear as error:
+        except TooDear:
             if chosen:
                 break
-            members.fail(Call.objects.filter(pk=call.pk), error)
             dear.append(call)
             continue
         except NoRoom:
@@ -121,5 +122,12 @@ def _affordable(calls: list[Call], provider: Provider) -> list[Call]:
             raise
         chosen.append(call)
         total += cost
-    members.wake(dear)
+    if dear:
+        budget = f"{provider.daily_budget:f} a day"
+        why = TooDear(
+            f"This call may cost more than the whole budget of {provider}, {budget}. Lower"
+            " max_tokens, or raise the budget in the admin."
+        )
+        members.fail(Call.objects.filter(pk__in=[call.pk for call in dear]), why)
+        members.wake(dear)
     return chosen

@@ -4,13 +4,15 @@ Each step is recorded before the next begins. A later run, on any worker, goes o
 """
 
 import logging
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from django.core.exceptions import ImproperlyConfigured
 from django.db.models.functions import Now
 
-from jobs.db import sessions, text
+from jobs.db import clock, sessions, text
 from jobs.errors import (
+    BadRequest,
     BatchTooLarge,
     NoBatches,
     NoRoom,
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+FILE_LASTS = timedelta(days=1)
 UNANSWERED = (State.WAITING, State.INTENT)
 
 
@@ -84,10 +87,18 @@ def _submit(batch: "Batch", run: Run) -> None:
         creating.record(batch, creating.find(batch, run, client))
         return
     was_uploaded = bool(batch.input_file)
-    if batch.total and not was_uploaded:
+    if batch.total and not (was_uploaded and _is_fresh(batch)):
         creating.upload(batch, run, client)
-    if batch.total:
+    if batch.total and not members.are_wanted(batch):
+        _release(batch)
+    elif batch.total:
         creating.record(batch, creating.create(batch, run, client, look_first=was_uploaded))
+
+
+def _is_fresh(batch: "Batch") -> bool:
+    """Providers forget uploaded files after days: after a long pause, upload it again."""
+    assert batch.collected_at is not None
+    return clock.now() - batch.collected_at < FILE_LASTS
 
 
 def _make_at_once(batch: "Batch", error: NoBatches) -> None:
@@ -133,7 +144,7 @@ def _end_without_results(batch: "Batch", run: Run, remote: Remote) -> None:
         members.lose(sent, f"Its batch ended as {remote.state}, but without results.")
     elif isinstance(error, BatchTooLarge):
         _send_smaller(batch, error)
-    elif remote.bad_line is not None:
+    elif isinstance(error, BadRequest):
         _blame(batch, remote.bad_line, error)
     elif isinstance(error, ProviderUnavailable) and "fail" in remote.state.lower():
         _send_later(batch, error)
@@ -142,17 +153,20 @@ def _end_without_results(batch: "Batch", run: Run, remote: Remote) -> None:
     members.note(batch, ended_at=Now())
 
 
-def _blame(batch: "Batch", line: int, error: Exception) -> None:
-    """One line failed the whole batch: its call gets the error, the others go again.
+def _blame(batch: "Batch", line: int | None, error: Exception) -> None:
+    """A line failed the whole batch: its call gets the error, the others go again.
 
-    In one transaction: the next run would count the lines without it, and blame another.
+    If the provider does not say which line, smaller batches find it. In one transaction: the
+    next run would count the lines without it, and blame another.
     """
     with sessions.short_transaction():
         limits.lock(batch.provider)
         sent = members.of(batch).filter(state=State.INTENT).order_by("pk")
-        guilty = list(sent.values_list("pk", flat=True)[line - 1 : line])
+        if batch.total == 1:
+            line = 1
+        guilty = list(sent.values_list("pk", flat=True)[line - 1 : line]) if line else []
         members.fail(Call.objects.filter(pk__in=guilty), error)
-        _release(batch)
+        _release(batch, None if guilty else max(1, batch.total // 2))
 
 
 def _send_again(batch: "Batch", run: Run, error: Exception) -> None:
@@ -171,6 +185,9 @@ def give_up(batch: "Batch", error: BaseException) -> None:
     if type(batch).objects.filter(pk=batch.pk, collected_at=None).update(collected_at=Now()):
         type(batch).objects.collect_soon(batch.provider, after=pace.LONGEST)
     unsent = members.of(batch).filter(state=State.WAITING)
-    calls = list(unsent)
+    calls = list(unsent.defer("request"))
     members.fail(unsent, PermanentError(f"Its batch failed: {text.message(error)}"))
     members.wake(calls)
+    # Requeued, it has nothing left to send: its lines belong to the jobs that were told.
+    nothing_sent = type(batch).objects.filter(pk=batch.pk, create_sent_at=None, remote_id="")
+    nothing_sent.update(input_file="", total=0)

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from django.db import Error
-from django.db.models import F
 from django.db.models.functions import Now
 
 from jobs.db import sessions
-from jobs.errors import AnswerLost, BadRequest, NoRoom, OutcomeUnknown, Snooze
+from jobs.errors import AnswerLost, BadRequest, NoRoom, Snooze
 from jobs.models import Call, State
 from jobs.paid import ledger, limits
 from jobs.paid.batches import members, pace
@@ -116,7 +115,7 @@ def _begin(batch: "Batch", run: Run) -> None:
             ledger.confirm(run)
             limits.refuse_if_closed(provider)
             booked = members.book(batch, provider)
-            members.note(batch, create_sent_at=provider.now, booked=booked, looks=0)
+            members.note(batch, create_sent_at=provider.now, booked=booked)
     except NoRoom as closed:
         if closed.short_of is not None:
             raise
@@ -155,14 +154,13 @@ def find(batch: "Batch", run: Run, client: BatchClient) -> Remote:
     """The batch in the provider's list: looked for at once, after 1 and after 5 minutes."""
     if found := _listed(batch, run, client):
         return found[0]
-    members.note(batch, looks=F("looks") + 1)
-    if batch.looks <= len(pace.LIST_LAGS):
-        raise Snooze(pace.LIST_LAGS[batch.looks - 1], "Its creation was not confirmed: look again.")
-    why = f"Whether the batch {batch.token} was created at {batch.provider} is not known."
-    members.lose(members.of(batch), why)
-    for chunk in members.in_chunks(members.of(batch)):
-        members.wake(chunk)
-    raise OutcomeUnknown(why)
+    assert batch.create_sent_at is not None
+    pace.look_again(batch.create_sent_at, "Its creation was not confirmed.")
+    raise members.lost(
+        batch,
+        f"Whether the batch {batch.token} was created at {batch.provider} is not known. Look for"
+        " this token in the provider's own list; if it is there, requeue the batch.",
+    )
 
 
 def _listed(batch: "Batch", run: Run, client: BatchClient) -> list[Remote]:
@@ -180,5 +178,5 @@ def _listed(batch: "Batch", run: Run, client: BatchClient) -> list[Remote]:
 @logged
 def record(batch: "Batch", remote: Remote) -> None:
     """It exists: from now on it is polled by its id."""
-    members.note(batch, remote_id=remote.id, submitted_at=Now(), state=remote.state, looks=0)
+    members.note(batch, remote_id=remote.id, submitted_at=Now(), state=remote.state)
     members.note_remote(members.of(batch), remote.id)

@@ -11,7 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jobs.errors import ProviderUnavailable, Snooze
+from jobs.errors import OperatorsFault, ProviderUnavailable, Snooze
 from jobs.models import Call, State
 from jobs.paid import answers, limits
 from jobs.paid.batches import fetching, members, pace
@@ -72,11 +72,25 @@ def _hand_out(batch: "Batch", results: list[Result]) -> None:
     keys = [result.key for result in results]
     sent = members.of(batch).filter(key__in=keys, state__in=members.SENT)
     calls = {call.key: call for call in sent}
+    ended = []
     for result in results:
         call = calls.pop(result.key, None)  # the first line counts, if there are two
         if call is not None:
             _end(call, result)
+            ended.append(result)
+    _note_fault(batch.provider, ended)
     members.wake(list(members.told(batch).filter(key__in=keys)))
+
+
+def _note_fault(provider: str, results: list[Result]) -> None:
+    """A fault of the account pauses the provider, as it does for a single call; so do lines that
+    all say that the provider is at fault."""
+    errors = [result.error for result in results if result.error]
+    faults = [error for error in errors if isinstance(error, ProviderUnavailable)]
+    for error in faults:
+        if isinstance(error, OperatorsFault) or len(faults) == len(results):
+            limits.note_fault(provider, error)
+            break
 
 
 def _end(call: Call, result: Result) -> None:
@@ -86,7 +100,9 @@ def _end(call: Call, result: Result) -> None:
         limits.note_answer(call.provider)
         return
     error = result.error or ProviderUnavailable(reason="Its line has neither answer nor error.")
-    if isinstance(error, ProviderUnavailable) and not error.billed:
+    if isinstance(error, OperatorsFault) and not error.billed:  # when a person has mended it
+        members.release(Call.objects.same(call).filter(state=State.INTENT))
+    elif isinstance(error, ProviderUnavailable) and not error.billed:
         members.again(call, error)
     else:
         members.fail(Call.objects.same(call).filter(state__in=members.SENT), error)

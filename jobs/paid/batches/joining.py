@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 
 from jobs import errors
 from jobs.db import sessions
-from jobs.errors import InBatch, PermanentError, ProviderUnavailable
+from jobs.errors import InBatch, PermanentError, ProviderUnavailable, Snooze
 from jobs.models import Call, State, Strategy
 from jobs.paid import ledger, limits
 from jobs.paid.batches import members
@@ -46,6 +46,8 @@ def join(
         ledger.refuse_after_too_many(key)
         _wait(run, name, key, payload_hash, request, strategy)
     Batch.objects.collect_soon(name)
+    if not Call.objects.for_batch().filter(key=key).exists():  # it has ended just now
+        raise Snooze(1, "The call that waited for a batch has ended.")
     raise in_batch(name)
 
 

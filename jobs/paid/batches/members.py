@@ -13,8 +13,8 @@ from django.db.models.fields.json import KT
 from django.db.models.functions import Now
 
 from jobs.db import sessions, text
-from jobs.errors import LeaseLost, NoRoom, PermanentError
-from jobs.models import Call, Job, JobQuerySet, Provider, State, Status
+from jobs.errors import LeaseLost, NoRoom, OutcomeUnknown, PermanentError, Snooze
+from jobs.models import Call, Job, JobQuerySet, Provider, State, Status, Strategy
 from jobs.models.call import CallQuerySet
 from jobs.paid import ledger, limits
 
@@ -105,6 +105,13 @@ def note_remote(calls: CallQuerySet, remote_id: str) -> None:
             jobs.model.note_batch(list(jobs.values_list("id", flat=True)), remote_id)
 
 
+def are_wanted(batch: "Batch") -> bool:
+    """Whether its file still fits: no job was canceled since, and no call has left the batch."""
+    waiting = of(batch).filter(state=State.WAITING).only("job_id", "kind")
+    wanted = sum(len(living(chunk)) for chunk in in_chunks(waiting))
+    return wanted == batch.total
+
+
 def living(calls: Collection[Call]) -> list[Call]:
     """The calls whose jobs still want the answer."""
     wanted = {id for jobs in jobs_of(calls) for id in jobs.living().values_list("id", flat=True)}
@@ -135,7 +142,8 @@ def book(batch: "Batch", provider: Provider) -> Decimal:
         deadline=provider.now + EXPECTED_WITHIN,
     )
     if provider.left_today is not None and total > provider.left_today:
-        raise NoRoom(f"{provider} has too little left of today's budget.", short_of=total)
+        left = provider.left_today
+        raise NoRoom(f"The batch may cost {total:f}, and {left:f} is left today.", short_of=total)
     limits.charge(provider, total)
     return total
 
@@ -171,16 +179,20 @@ def again(call: Call, error: Exception) -> None:
     """
     with sessions.short_transaction():
         limits.lock(call.provider)
-        open_call = Call.objects.same(call).filter(state=State.INTENT)
+        open_call = Call.objects.same(call).filter(state__in=SENT)
         request = open_call.values_list("request", flat=True).first()
-        if request is None:
-            return
-        is_last = call.number >= MOST_BATCHES
+        is_last = _batches_before(call) + 1 >= MOST_BATCHES
         if is_last:
-            error = PermanentError(f"No batch answered it, of {call.number}: {error}")
+            error = PermanentError(f"{MOST_BATCHES} batches brought no answer. The last: {error}")
         unbook(open_call, **_failed(error, told=is_last))
-        if not is_last:
+        if request is not None and not is_last:  # of an unknown call, its job decides
             _wait_again(call, request)
+
+
+def _batches_before(call: Call) -> int:
+    """How many batches had this request and brought nothing, since a person last asked for it."""
+    same = Call.objects.filter(key=call.key, state=State.FAILED, batch_id__isnull=False)
+    return same.filter(error_kind="", excused=False).count()
 
 
 def _wait_again(call: Call, request: object) -> None:
@@ -235,12 +247,24 @@ def lose(calls: CallQuerySet, why: str) -> None:
     )
 
 
+def lost(batch: "Batch", why: str) -> OutcomeUnknown:
+    """End all that was sent as unknown, and wake the jobs; returns the error of the batch.
+
+    It raises Snooze while a job would sleep on: nobody would come back for it.
+    """
+    lose(of(batch), why)
+    are_awake = [wake(chunk) for chunk in in_chunks(of(batch).defer("request"))]
+    if not all(are_awake):
+        raise Snooze(SETTLING.total_seconds(), why)
+    return OutcomeUnknown(why)
+
+
 def make_at_once(calls: CallQuerySet) -> int:
     """Waiting calls that no batch has collected are made at once; returns how many."""
     number = 0
-    for chunk in in_chunks(calls.uncollected().exclude(strategy="sync")):
-        ids = [call.pk for call in chunk]
-        Call.objects.uncollected().filter(pk__in=ids).update(strategy="sync")
+    waiting = calls.uncollected().exclude(strategy=Strategy.SYNC)
+    for chunk in in_chunks(waiting.defer("request")):
+        same = Call.objects.uncollected().filter(pk__in=[call.pk for call in chunk])
+        number += same.update(strategy=Strategy.SYNC)
         wake(chunk)
-        number += len(chunk)
     return number

@@ -59,7 +59,7 @@ class Batch(Job):
     collected_at = models.DateTimeField(_("collected"), null=True, blank=True)
     input_file = models.TextField(_("input file"), default="", db_default="", blank=True)
     create_sent_at = models.DateTimeField(_("creation sent"), null=True, blank=True)
-    looks = models.IntegerField(_("looks into the provider's list"), default=0, db_default=0)
+    missed_since = models.DateTimeField(_("results missed since"), null=True, blank=True)
     remote_id = models.TextField(_("remote id"), default="", db_default="", blank=True)
     submitted_at = models.DateTimeField(_("submitted"), null=True, blank=True)
     state = models.TextField(_("state"), default="", db_default="", blank=True)

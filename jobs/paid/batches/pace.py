@@ -1,16 +1,18 @@
-"""How long a batch waits before its next step: growing, jittered, never from two workers."""
+"""How long a batch waits before its next step: growing and jittered."""
 
 import random
+from datetime import datetime
 from typing import TYPE_CHECKING
 
-from django.db.models.functions import Now
+from jobs.db import clock
+from jobs.errors import Snooze
 
 if TYPE_CHECKING:
     from jobs.paid.batches.models import Batch
 
 SHORTEST, LONGEST = 30.0, 600.0  # seconds
 GROWTH = 1.5
-LIST_LAGS = (60.0, 240.0)  # after which a batch whose creation was lost is looked for again
+LOOKS = (60.0, 300.0)  # seconds after which something missing is looked for again
 SETTLING = 5.0  # until a job that runs now may have settled
 
 
@@ -19,10 +21,20 @@ def poll(polls: int) -> float:
     return _jittered(min(SHORTEST * GROWTH ** min(polls, 20), LONGEST))
 
 
+def look_again(since: datetime, reason: str) -> None:
+    """Raise Snooze until the next look for something that is missing since then.
+
+    By the time, not by the count of looks: a person can press "look now" as often as they like.
+    """
+    passed = (clock.now() - since).total_seconds()
+    for moment in LOOKS:
+        if passed < moment:
+            raise Snooze(moment - passed, reason)
+
+
 def closed(batch: "Batch") -> float:
     """The seconds until it looks again whether its provider is open: a tenth of its age."""
-    now = type(batch).objects.filter(pk=batch.pk).values_list(Now(), flat=True).get()
-    age = (now - batch.created_at).total_seconds()
+    age = (clock.now() - batch.created_at).total_seconds()
     return _jittered(min(max(age / 10, SHORTEST), LONGEST))
 
 

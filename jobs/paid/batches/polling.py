@@ -7,8 +7,9 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from django.db.models import F
+from django.db.models.functions import Now
 
-from jobs.db import text
+from jobs.db import clock, text
 from jobs.errors import BatchGone, OperatorsFault, ProviderUnavailable, Snooze
 from jobs.paid import ledger, limits
 from jobs.paid.batches import members, pace
@@ -35,11 +36,19 @@ def poll(batch: "Batch", run: Run, client: BatchClient) -> Remote:
         failed=remote.failed,
         polls=F("polls") + 1,
     )
+    _give_up_if_old(batch, remote)
     if remote.has_ended:
         if not remote.files and may_be_billed(remote):
             _look_again(batch, remote)
         return remote
     raise Snooze(pace.poll(batch.polls - 1), f"{remote.state}: {remote.done} of {batch.total}")
+
+
+def _give_up_if_old(batch: "Batch", remote: Remote) -> None:
+    assert batch.submitted_at is not None
+    if not remote.has_ended and clock.now() - batch.submitted_at > members.EXPECTED_WITHIN:
+        days = members.EXPECTED_WITHIN.days
+        raise members.lost(batch, f"After {days} days the provider still says: {remote.state}.")
 
 
 def may_be_billed(remote: Remote) -> bool:
@@ -50,10 +59,10 @@ def may_be_billed(remote: Remote) -> bool:
 
 def _look_again(batch: "Batch", remote: Remote) -> None:
     """Perhaps its results come a little later: look after 1 and after 5 minutes."""
-    members.note(batch, looks=F("looks") + 1)
-    if batch.looks <= len(pace.LIST_LAGS):
-        reason = f"{remote.state}, but without results."
-        raise Snooze(pace.LIST_LAGS[batch.looks - 1], reason)
+    if batch.missed_since is None:
+        members.note(batch, missed_since=Now())
+    assert batch.missed_since is not None
+    pace.look_again(batch.missed_since, f"{remote.state}, but without results.")
 
 
 def _look(batch: "Batch", run: Run, client: BatchClient) -> Remote:
@@ -70,6 +79,8 @@ def asking(batch: "Batch") -> Iterator[None]:
     try:
         yield
     except BatchGone as error:
+        if batch.cancel_asked:  # a person has looked, and gives it up
+            raise members.lost(batch, f"It was given up: {error}") from None
         limits.note_fault(batch.provider, error)  # pauses it until a person has looked
         error.retry_after = pace.LONGEST
         raise

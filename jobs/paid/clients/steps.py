@@ -42,7 +42,8 @@ def asking(usual: Declining, faults: Faults, answer: Declined) -> Exception:
     if answer.status in GONE:
         what = (
             f"does not know this ({answer.status}): the key belongs to another account, it was"
-            " deleted, or its time is over. It may have been billed"
+            " deleted, or its time is over. It may have been billed: check the key, then resume the"
+            " provider; or cancel the batch, which gives it up"
         )
         return BatchGone(reason=faults.text(what, answer.message))
     error = usual(faults, answer)
