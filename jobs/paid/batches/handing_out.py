@@ -74,6 +74,8 @@ def _hand_out(batch: "Batch", results: list[Result]) -> None:
         call = calls.pop(result.key, None)  # the first line counts, if there are two
         if call is not None:
             _end(call, result)
+    if any(result.answer for result in results):
+        limits.note_answer(batch.provider)
     members.wake(list(members.told(batch).filter(key__in=keys)))
 
 
@@ -81,7 +83,6 @@ def _end(call: Call, result: Result) -> None:
     if result.answer is not None:
         raw = answers.put(call, result.answer.raw)
         answers.mark_stored(call, replace(result.answer, raw=raw))
-        limits.note_answer(call.provider)
         return
     error = result.error or ProviderUnavailable(reason="Its line has neither answer nor error.")
     if isinstance(error, ProviderUnavailable) and not error.billed:
