@@ -1,6 +1,9 @@
 """A job whose call has ended is woken, whatever it does at that moment."""
 
+import threading
+
 import pytest
+from django.db import connection, transaction
 from django.db.models.functions import Now
 
 from jobs import queue
@@ -139,3 +142,31 @@ def test_collecting_loads_no_request(bureau):
     calls = collecting._candidates(Batch.objects.get())
 
     assert [call.get_deferred_fields() for call in calls] == [{"request"}] * 2
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_a_job_whose_row_is_locked_is_woken_when_it_is_free(bureau):
+    orders("lamp")
+    step()
+    bureau.finish()
+    locked, looked = threading.Event(), threading.Event()
+
+    def hold():
+        with transaction.atomic():
+            list(Order.objects.select_for_update())
+            locked.set()
+            looked.wait(60)
+        connection.close()
+
+    other = threading.Thread(target=hold)
+    other.start()
+    locked.wait(60)
+    end = step()
+    looked.set()
+    other.join()
+    assert (end.outcome, Order.objects.due().count()) == (Outcome.SNOOZED, 0)
+    step()
+
+    assert Order.objects.due().count() == 1
+    assert Batch.objects.get().status == Status.SUCCEEDED
