@@ -68,7 +68,7 @@ def _chunks(results: Iterator[Result]) -> Iterator[list[Result]]:
 
 def _hand_out(batch: "Batch", results: list[Result]) -> None:
     keys = [result.key for result in results]
-    sent = members.of(batch).filter(key__in=keys, state__in=members.SENT)
+    sent = members.of(batch).filter(members.EXPECTED, key__in=keys)
     calls = {call.key: call for call in sent}
     for result in results:
         call = calls.pop(result.key, None)  # the first line counts, if there are two
@@ -81,6 +81,8 @@ def _hand_out(batch: "Batch", results: list[Result]) -> None:
 
 def _end(call: Call, result: Result) -> None:
     if result.answer is not None:
+        if call.state == State.FAILED:  # its price was given back
+            call.cost = limits.find(call.provider).cost(batch=True)
         raw = answers.put(call, result.answer.raw)
         answers.mark_stored(call, replace(result.answer, raw=raw))
         return

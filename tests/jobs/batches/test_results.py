@@ -5,7 +5,7 @@ import pytest
 from jobs import queue
 from jobs.errors import BadRequest, BatchTooLarge
 from jobs.models import Call, Outcome, State, Status
-from jobs.paid import answers
+from jobs.paid import answers, ledger
 from jobs.paid.batches.models import Batch
 from tests.jobs.batches.conftest import orders, perform_all, provider, step
 from tests.testapp.models import Order
@@ -180,6 +180,19 @@ def test_results_are_stored_before_anything_is_made_of_them(bureau, monkeypatch)
 
     assert Batch.objects.get().file.startswith("batches/")
     assert answers._read(Batch.objects.get().file).count(b"lamp!") == 1
+
+
+def test_an_answer_overrules_a_person_who_was_told_that_it_was_not_billed(bureau):
+    orders("lamp")
+    step()
+    Call.objects.update(state=State.UNKNOWN)
+    assert ledger.was_not_billed(Call.objects.get())
+    assert provider().spent == 0
+    finish(bureau)
+
+    assert Call.objects.get().state == State.STORED
+    assert provider().spent == provider().cost(batch=True)
+    assert [end.result for end in perform_all(Order)] == [b"lamp!"]
 
 
 def test_the_usage_of_a_line_corrects_its_price(bureau):
