@@ -193,6 +193,11 @@ class Provider(models.Model):
     def most_running(self) -> int | None:
         return 1 if self.is_probing else self.max_running
 
+    @property
+    def is_batched(self) -> bool:
+        """Whether its jobs leave their calls for a batch, which takes no token and no money."""
+        return self.strategy == Strategy.BATCH and not self.batch_note
+
     # Tokens (GCRA): each call moves `full_at` by one interval; the bucket holds `burst` of them.
 
     @property
@@ -266,10 +271,10 @@ class Provider(models.Model):
             return math.inf
         if not self.has_price:
             return 0
-        if self.strategy == Strategy.BATCH and not self.batch_note:
-            return math.inf
         if left < (self.short_of or 0):
             return 0
+        if self.is_batched:
+            return math.inf
         if price := self.cost():
             return int(left // price)
         return math.inf if left else 0

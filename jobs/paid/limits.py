@@ -99,12 +99,10 @@ def room(model: type[Job], wanted: int) -> int:
 def _room(provider: Provider, wanted: int) -> int:
     running, starting = count_running(provider.name)
     most = math.inf if provider.most_running is None else provider.most_running
-    free = min(
-        wanted,
-        most - running,
-        provider.tokens(AHEAD) - starting,
-        provider.affordable - starting,
-    )
+    tokens = provider.tokens(AHEAD)
+    if provider.is_batched and tokens >= 1:  # only a job that chose to be at once takes one
+        tokens = math.inf
+    free = min(wanted, most - running, tokens - starting, provider.affordable - starting)
     return max(0, int(free))
 
 

@@ -4,6 +4,8 @@ Each step is recorded before the next begins. A later run, on any worker, goes o
 """
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -19,6 +21,7 @@ from jobs.errors import (
     OperatorsFault,
     PermanentError,
     ProviderUnavailable,
+    StorageUnavailable,
 )
 from jobs.models import Call, Provider, State
 from jobs.paid import limits
@@ -38,6 +41,15 @@ UNANSWERED = (State.WAITING, State.INTENT)
 
 def take(batch: "Batch", run: Run) -> None:
     """Go on with the batch until it is done, or until it has to wait: then this raises Snooze."""
+    try:
+        _take(batch, run)
+    except OSError as error:  # a full disk of this machine is no fault of the batch
+        raise StorageUnavailable(
+            reason=f"No file could be kept on this machine: {error}"
+        ) from error
+
+
+def _take(batch: "Batch", run: Run) -> None:
     if batch.collected_at is None:
         collecting.collect(batch)
     if not batch.remote_id:
@@ -116,13 +128,17 @@ def _send_smaller(batch: "Batch", error: BatchTooLarge) -> None:
 def _send_later(batch: "Batch", error: Exception, most_calls: int | None = None) -> None:
     """The provider's fault: pause it, and send the calls again for as long as it takes."""
     limits.note_fault(batch.provider, error)
-    with sessions.short_transaction():
-        limits.lock(batch.provider)
+    with _releasing(batch, most_calls):
         members.fail_old(members.of(batch).filter(state__in=UNANSWERED), error)
-        _release(batch, most_calls)
 
 
-def _release(batch: "Batch", most_calls: int | None = None) -> None:
+def _release(batch: "Batch") -> None:
+    with _releasing(batch):
+        pass
+
+
+@contextmanager
+def _releasing(batch: "Batch", most_calls: int | None = None) -> Iterator[None]:
     """The calls wait again; the next batch collects them, a smaller one if need be.
 
     In one transaction with forgetting the file: its lines now belong to the next batch, so this
@@ -131,6 +147,7 @@ def _release(batch: "Batch", most_calls: int | None = None) -> None:
     members.note_remote(members.of(batch), "")
     with sessions.short_transaction():
         limits.lock(batch.provider)
+        yield
         members.note(batch, input_file="")
         members.release(members.of(batch).filter(state__in=UNANSWERED))
         type(batch).objects.collect_soon(batch.provider, most_calls)
@@ -159,14 +176,14 @@ def _blame(batch: "Batch", line: int | None, error: Exception) -> None:
     If the provider does not say which line, smaller batches find it. In one transaction: the
     next run would count the lines without it, and blame another.
     """
-    with sessions.short_transaction():
-        limits.lock(batch.provider)
-        sent = members.of(batch).filter(state=State.INTENT).order_by("pk")
-        if batch.total == 1:
-            line = 1
-        guilty = list(sent.values_list("pk", flat=True)[line - 1 : line]) if line else []
-        members.fail(Call.objects.filter(pk__in=guilty), error)
-        _release(batch, None if guilty else max(1, batch.total // 2))
+    sent = members.of(batch).filter(state=State.INTENT).order_by("pk")
+    number = sent.count()
+    line = 1 if number == 1 else line or 0
+    is_named = 1 <= line <= number
+    with _releasing(batch, None if is_named else max(1, number // 2)):
+        if is_named:
+            guilty = sent.values_list("pk", flat=True)[line - 1]
+            members.fail(Call.objects.filter(pk=guilty), error)
 
 
 def _send_again(batch: "Batch", run: Run, error: Exception) -> None:

@@ -70,7 +70,7 @@ def _chunks(results: Iterator[Result]) -> Iterator[list[Result]]:
 
 def _hand_out(batch: "Batch", results: list[Result]) -> None:
     keys = [result.key for result in results]
-    sent = members.of(batch).filter(key__in=keys, state__in=members.SENT)
+    sent = members.of(batch).filter(members.EXPECTED, key__in=keys)
     calls = {call.key: call for call in sent}
     ended = []
     for result in results:
@@ -78,6 +78,8 @@ def _hand_out(batch: "Batch", results: list[Result]) -> None:
         if call is not None:
             _end(call, result)
             ended.append(result)
+    if any(result.answer for result in ended):
+        limits.note_answer(batch.provider)
     _note_fault(batch.provider, ended)
     members.wake(list(members.told(batch).filter(key__in=keys)))
 
@@ -95,9 +97,10 @@ def _note_fault(provider: str, results: list[Result]) -> None:
 
 def _end(call: Call, result: Result) -> None:
     if result.answer is not None:
+        if call.state == State.FAILED:  # its price was given back
+            call.cost = limits.find(call.provider).cost(batch=True)
         raw = answers.put(call, result.answer.raw)
         answers.mark_stored(call, replace(result.answer, raw=raw))
-        limits.note_answer(call.provider)
         return
     error = result.error or ProviderUnavailable(reason="Its line has neither answer nor error.")
     if isinstance(error, OperatorsFault) and not error.billed:  # when a person has mended it

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from django.apps import apps
-from django.db.models import F, Sum
+from django.db.models import F, Q, Sum
 from django.db.models.fields.json import KT
 from django.db.models.functions import Now
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 CHUNK = 500
 SENT = (State.INTENT, State.UNKNOWN)  # their answers may still come
+# An answer that comes overrules a person who was told that the call was not billed.
+EXPECTED = Q(state__in=SENT) | Q(state=State.FAILED, error=ledger.NOT_BILLED)
 SETTLING = timedelta(seconds=5)  # from the statement that ends a call to its commit
 EXPECTED_WITHIN = timedelta(days=14)  # after that, nobody expects an answer
 MOST_BATCHES = 5  # that a call may pass through without an answer

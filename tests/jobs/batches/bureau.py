@@ -4,9 +4,15 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from jobs.errors import AnswerLost, BadRequest, BatchGone, ProviderUnavailable
+from jobs.errors import AnswerLost, BadRequest, BatchGone, OperatorsFault, ProviderUnavailable
 from jobs.paid.clients import Answer
 from jobs.paid.clients.batch import Remote, Result
+
+FAULTS = {
+    "bad": BadRequest("bad"),
+    "busy": ProviderUnavailable(reason="busy"),
+    "no credit": OperatorsFault(reason="no credit"),
+}
 
 
 class Bureau:
@@ -65,7 +71,7 @@ class Bureau:
         for line in Path(file).read_text().splitlines():
             told = json.loads(line)
             if error := told.get("error"):
-                kind = BadRequest(error) if error == "bad" else ProviderUnavailable(reason=error)
+                kind = FAULTS[error]
                 yield Result(key=told["key"], error=kind)
             else:
                 answer = Answer(raw=told["text"].encode(), **told.get("tokens", {}))

@@ -2,9 +2,10 @@
 
 from decimal import Decimal
 
-from jobs.models import Attempt, Call, State, Status
+from jobs.models import Attempt, Call, Provider, State, Status
 from jobs.paid.batches.models import Batch
-from tests.jobs.batches.conftest import orders, perform_all, provider, step
+from tests.jobs.batches.conftest import orders, perform_all, perform_due, provider, step
+from tests.jobs.orders import order
 from tests.testapp.models import Order
 
 
@@ -32,6 +33,25 @@ def test_a_batch_brings_the_answers_of_all_its_members_at_half_the_price(bureau)
     assert provider().spent == 3 * Decimal("0.02")
     batch = Batch.objects.get()
     assert (batch.status, batch.total, batch.done) == (Status.SUCCEEDED, 3, 3)
+
+
+def test_calls_join_a_batch_faster_than_they_could_be_made_at_once(bureau):
+    Provider.objects.update(requests_per_minute=15, burst=5)
+    for number in range(20):
+        order(f"lamp {number}")
+
+    assert len(perform_all(Order)) == 20
+    assert Call.objects.uncollected().count() == 20
+
+
+def test_jobs_that_chose_to_be_at_once_keep_the_limits_of_a_provider_with_batches(bureau):
+    Provider.objects.update(requests_per_minute=1, burst=2)
+    for number in range(4):
+        order(f"lamp {number}", strategy="sync")
+    perform_due(Order)
+    perform_due(Order)
+
+    assert perform_all(Order) == []
 
 
 def test_the_jobs_of_a_batch_are_due_as_soon_as_its_answers_are_there(bureau):

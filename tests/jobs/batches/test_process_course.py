@@ -1,5 +1,6 @@
 """Batches in real worker processes: a day of polling, changed strategies, budgets, pictures."""
 
+import os
 import threading
 from collections import Counter
 from datetime import timedelta
@@ -27,18 +28,20 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres]
 office, openai_office = offices.office, offices.openai_office
 
 HOURS = 24
+RESTARTS = int(os.environ.get("RESTARTS", "4"))  # in `make test-long` one each hour
 
 
-def test_a_day_in_which_every_process_is_restarted_each_hour_submits_once(start, office):
+@pytest.mark.search
+def test_a_day_in_which_every_process_is_restarted_again_and_again_submits_once(start, office):
     office.vendor.finish_after = None
     office.submit(3)
     day = Day()
-    for hour in range(HOURS):
+    for restart in range(1, RESTARTS + 1):
         enqueue_chores(1)
         worker = start(*JOBS, "testapp.Chore", "--poll=0.05", slots=1)
-        wait_until(partial(day.pass_until, hour + 1))
-        wait_until(partial(has_done, hour + 1))  # its only slot was free
-        if hour % 2:
+        wait_until(partial(day.pass_until, restart * HOURS / RESTARTS))
+        wait_until(partial(has_done, restart))  # its only slot was free
+        if restart % 2 == 0:
             kill_while_polling(worker, office.vendor)
         else:
             worker.terminate()
@@ -51,9 +54,9 @@ def test_a_day_in_which_every_process_is_restarted_each_hour_submits_once(start,
     assert len(office.vendor.created) == office.vendor.asked["create"] == 1
     assert office.provider.spent == office.price_of_all
     batch = Batch.objects.get()
-    assert batch.interruptions <= 1  # of the twelve that were killed, the last one
+    assert batch.interruptions <= 1  # of those that were killed, the last one
     # A poll at least every 8 minutes once the waits have grown, a few before, one per restart.
-    most = HOURS * 3600 / (pace.LONGEST * 0.8) + 10 + 2 * HOURS
+    most = HOURS * 3600 / (pace.LONGEST * 0.8) + 10 + 2 * RESTARTS
     assert Attempt.objects.filter(job_id=batch.id).count() <= most
 
 
@@ -148,16 +151,6 @@ def test_a_budget_for_ten_of_a_hundred_sends_ten_and_the_rest_the_next_day(start
 
 
 # A picture's call that may be made in a batch.
-BY_BATCH = """
-import django; django.setup()
-from functools import partial
-from guides import images
-real = images.calls.buy
-def buy(run, payload_hash, send, **how):
-    request = {"form": "picture", "prompt": send.args[0].prompt}
-    return real(run, payload_hash, send, **{"request": request, **how})
-images.calls.buy = buy
-"""
 
 
 def test_pictures_come_by_batch_at_half_the_price(start, office, monkeypatch, settings, tmp_path):
@@ -174,7 +167,7 @@ def test_pictures_come_by_batch_at_half_the_price(start, office, monkeypatch, se
     )
     save_guide("Kinkaku-ji", "Ginkaku-ji", "Ryoan-ji")
 
-    start("--jobs", "guides.SpotImageJob", "jobs.Batch", before=BY_BATCH)
+    start("--jobs", "guides.SpotImageJob", "jobs.Batch")
     ready = SpotDetail.objects.filter(image_status="succeeded")
     wait_until(lambda: hurry() or ready.count() == 3)
 

@@ -115,7 +115,9 @@ def test_a_worker_frozen_past_its_lease_before_the_creation_sends_nothing(start,
     frozen.open_gate()
 
     start(*JOBS)
-    wait_until(lambda: Batch.objects.filter(looks=1, status="queued").exists())
+    wait_until(
+        lambda: office.vendor.asked["list"] and Batch.objects.filter(status="queued").exists()
+    )
     frozen.resume()
     wait_until(lambda: "was not created" in frozen.log)
     wait_until(office.all_ended)

@@ -117,7 +117,7 @@ def test_a_worker_that_dies_over_a_bad_line_blames_no_other(bureau, monkeypatch)
     bureau.remote = {"error": BadRequest("line 2 is wrong"), "bad_line": 2}
     bureau.lines = lambda lines: []
     bureau.finish(state="failed")
-    dying_in(monkeypatch, course, "_release")
+    dying_in(monkeypatch, members, "release")
     step_and_die(SystemExit)
     step()
     bureau.remote, bureau.lines = {}, None
@@ -157,6 +157,22 @@ def test_a_batch_that_the_provider_could_not_process_waits_and_goes_again(bureau
         bureau.remote, bureau.lines = {}, None
         assert provider().is_paused
         assert provider().spent == 0
+    go_on(bureau)
+
+    assert bureau.billed == {"lamp": 1}
+    assert Order.objects.get().status == Status.SUCCEEDED
+
+
+def test_a_full_disk_of_this_machine_fails_no_request(bureau, monkeypatch):
+    orders("lamp")
+    folder = creating.tempfile.TemporaryDirectory
+    full = OSError(28, "No space left on device")
+    monkeypatch.setattr(
+        creating.tempfile, "TemporaryDirectory", lambda: (_ for _ in ()).throw(full)
+    )
+    ends = [step() for _ in range(4)]
+    monkeypatch.setattr(creating.tempfile, "TemporaryDirectory", folder)
+    assert {end.outcome for end in ends} == {Outcome.UNAVAILABLE}
     go_on(bureau)
 
     assert bureau.billed == {"lamp": 1}

@@ -5,7 +5,8 @@ import pytest
 from jobs import queue
 from jobs.errors import BadRequest, BatchTooLarge
 from jobs.models import Call, Outcome, State, Status
-from jobs.paid import answers
+from jobs.paid import answers, ledger
+from jobs.paid.batches import asked
 from jobs.paid.batches.models import Batch
 from tests.jobs.batches.conftest import orders, perform_all, provider, step
 from tests.testapp.models import Order
@@ -182,6 +183,19 @@ def test_results_are_stored_before_anything_is_made_of_them(bureau, monkeypatch)
     assert answers._read(Batch.objects.get().file).count(b"lamp!") == 1
 
 
+def test_an_answer_overrules_a_person_who_was_told_that_it_was_not_billed(bureau):
+    orders("lamp")
+    step()
+    Call.objects.update(state=State.UNKNOWN)
+    assert ledger.was_not_billed(Call.objects.get())
+    assert provider().spent == 0
+    finish(bureau)
+
+    assert Call.objects.get().state == State.STORED
+    assert provider().spent == provider().cost(batch=True)
+    assert [end.result for end in perform_all(Order)] == [b"lamp!"]
+
+
 def test_the_usage_of_a_line_corrects_its_price(bureau):
     type(provider()).objects.update(price=0, input_price=2, output_price=10)
     orders("lamp")
@@ -203,3 +217,42 @@ def test_a_requeued_job_may_ask_again_after_its_line_was_refused(bureau):
     finish(bureau)
 
     assert [end.result for end in perform_all(Order)] == [b"lamp!"]
+
+
+def test_a_fault_of_the_account_in_the_lines_pauses_the_provider_and_fails_no_job(bureau):
+    orders("lamp")
+    step()
+    finish(bureau, lambda lines: [{"key": lines[0]["key"], "error": "no credit"}])
+
+    assert provider().paused
+    assert Call.objects.get().state == State.WAITING
+    assert provider().spent == 0
+    assert Order.objects.get().status == Status.QUEUED
+
+
+def test_a_batch_that_is_gone_is_given_up_by_canceling_it(bureau):
+    orders("lamp")
+    step()
+    bureau.batches.clear()
+    step()
+    asked.cancel(Batch.objects.get())
+    step()
+
+    assert Batch.objects.get().status == Status.FAILED
+    assert Call.objects.get().state == State.UNKNOWN
+    assert Order.objects.due().count() == 1
+
+
+@pytest.mark.parametrize("line", [None, 0, 99])
+def test_a_bad_line_that_is_not_named_is_found_by_smaller_batches(bureau, line):
+    orders("a", "b")
+    step()
+    bureau.remote = {"error": BadRequest("something is wrong"), "bad_line": line}
+    finish(bureau, lambda lines: [], state="failed")
+    step()
+    finish(bureau, lambda lines: [], state="failed")
+    bureau.remote = {}
+
+    assert [len(batch["prompts"]) for batch in bureau.batches.values()] == [2, 1]
+    [end] = perform_all(Order)
+    assert "something is wrong" in str(end.error)
