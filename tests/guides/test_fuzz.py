@@ -45,6 +45,7 @@ PATHS = [
     *("/", "/guides/new/", "/guides/{}/", "/guides/{}/images/", "/guides/kyoto/images/"),
     *("/cards/", SPOT, FILE, "/favicon.ico", "/api/", "/api/{}"),
     *("/api/openapi.json", "/api/guides/", "/api/guides/{}/status/", "/{}", "/admin/{}"),
+    *("/api/processes/{}/", "/admin/jobs/process/{}/change/", "/admin/jobs/batch/{}/change/"),
     *("/api/guides/kyoto/status/", "/guides/kyoto/", "/admin/login/"),
     *("/admin/guides/guide/", "/admin/guides/spotimagejob/", "/admin/jobs/call/"),
     *("/admin/search/", "/admin/guides/spotdetail/{}/ask/", "/admin/guides/spotdetail/{}/use/1/"),

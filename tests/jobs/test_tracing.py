@@ -121,9 +121,10 @@ def test_a_request_is_traced_by_its_caller_or_anew(header, is_taken):
     assert len(bytes.fromhex(found)) == 16
 
 
-def test_the_lines_of_a_request_name_its_trace(client, caplog):
+def test_the_lines_of_a_request_name_its_trace(client, caplog, monkeypatch):
     seen = []
-    caplog.handler.format = lambda record: seen.append(logs.JsonFormatter().format(record)) or ""
+    note = lambda record: seen.append(logs.JsonFormatter().format(record)) or ""  # noqa: E731
+    monkeypatch.setattr(caplog.handler, "format", note)
 
     client.get("/nothing/", headers={"traceparent": f"00-{TRACE}-00f067aa0ba902b7-01"})
 

@@ -71,6 +71,8 @@ def test_an_unbilled_line_does_not_go_round_for_ever(bureau):
     for _ in range(5):
         step()
         finish(bureau, lambda lines: [{"key": lines[0]["key"], "error": "busy"}])
+        assert provider().is_paused
+        type(provider()).objects.update(paused_until=None, faults=0)
 
     [end] = perform_all(Order)
 
