@@ -48,7 +48,7 @@ test: check ## Set up, check and test, on PostgreSQL and on SQLite
 
 .PHONY: test-long
 test-long: $(TOOLS) .env ## Search longer for faults, with more requests and more histories
-	@FUZZ_REQUESTS=1000 RESTARTS=24 $(BIN)/pytest -m search --hypothesis-profile long
+	@FUZZ_REQUESTS=1000 HOURS=24 $(BIN)/pytest -m search --hypothesis-profile long
 	@DATABASE_URL=sqlite:///.test.sqlite3 $(BIN)/pytest -m search --hypothesis-profile long tests/jobs
 
 .PHONY: check
