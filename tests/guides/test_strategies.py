@@ -184,15 +184,36 @@ def is_due():
     return SpotImageJob.objects.due().exists()
 
 
-@pytest.mark.parametrize("strategy", ["sync", ""])
-def test_a_guide_that_is_put_as_sync_has_its_pictures_made_now(paid, send, strategy):
+def test_a_guide_that_is_put_as_sync_has_its_pictures_made_now(paid, send):
     send(handed_over(picture_strategy="batch"))
     put_into_batch("Gate")
     assert not is_due()
 
-    send(handed_over(picture_strategy=strategy))
+    send(handed_over(picture_strategy="sync"))
 
     assert is_due()
+
+
+def test_a_strategy_that_is_left_out_stays_as_it_is(paid, send):
+    send(handed_over(picture_strategy="batch"))
+    put_into_batch("Gate")
+
+    again, changed = send(handed_over()), send(handed_over(title="Old Kyoto"))
+
+    assert [each.json()["result"] for each in (again, changed)] == ["unchanged", "updated"]
+    assert Guide.objects.get().picture_strategy == "batch"
+    assert not is_due()
+
+
+def test_only_now_hurries_pictures(paid, send):
+    """The provider's own strategy is left to the collector: at once would be the full price."""
+    send(handed_over(picture_strategy="batch"))
+    put_into_batch("Gate")
+
+    send(handed_over(picture_strategy=""))
+
+    assert Guide.objects.get().picture_strategy == ""
+    assert not is_due()
 
 
 def test_other_changes_hurry_nothing(paid, send):
