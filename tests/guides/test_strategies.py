@@ -8,9 +8,9 @@ from django.db import IntegrityError, connection, transaction
 from guides import images, services
 from guides.models import Guide, SpotDetail, SpotImageJob
 from jobs.models import Provider
-from jobs.paid import calls, limits
+from jobs.paid import calls
 from tests.guides import making
-from tests.guides.batches import put_into_batch
+from tests.guides.batches import have_provider, put_into_batch
 from tests.guides.conftest import save_guide
 from tests.guides.making import type_in
 from tests.guides.painting import claim, perform
@@ -22,9 +22,7 @@ staff = making.staff
 @pytest.fixture
 def paid(settings):
     """A provider that offers batches."""
-    settings.IMAGE_PROVIDER, settings.GEMINI_MODEL = "gemini", "sketch"
-    limits.find("gemini:sketch")
-    Provider.objects.update(price="0.04")
+    have_provider(settings)
 
 
 def choices(page):
