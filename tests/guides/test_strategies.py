@@ -55,7 +55,10 @@ def test_another_discount_is_not_called_half(staff, paid):
 def test_the_usual_way_of_the_provider_is_chosen_already(staff, paid):
     Provider.objects.update(strategy="batch")
 
-    assert choices(staff.get("/guides/new/")) == [("sync", ""), ("batch", "checked")]
+    page = staff.get("/guides/new/")
+
+    assert choices(page) == [("sync", ""), ("batch", "checked")]
+    assert "Price of each picture: 0.02 USD" in page.content.decode()
 
 
 def test_without_a_price_none_is_told(staff, paid):
