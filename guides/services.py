@@ -1,7 +1,6 @@
 """What a person asks for. Views, admin and commands call these; none of them writes on its own."""
 
 from collections.abc import Callable, Iterable, Sequence
-from decimal import Decimal
 from typing import Literal, NamedTuple
 
 from django.db import transaction
@@ -21,7 +20,6 @@ from guides.models.spot import DELETED
 from guides.strategies import PictureStrategy
 from jobs import queue
 from jobs.models import ENDED, Call, State, Status
-from jobs.paid import limits
 from jobs.paid.batches import asked
 
 GUIDE_COLUMNS = ("title", "destination", "summary", "picture_style", "picture_strategy")
@@ -178,11 +176,6 @@ def hurry_pictures(guide: Guide) -> int:
     jobs = SpotImageJob.objects.living().filter(plan_id=guide.pk)  # type: ignore[misc]
     waiting = Call.objects.filter(state=State.WAITING, job_id__in=jobs.values("id"))
     return asked.hurry(waiting, by="its guide")
-
-
-def price_of(pictures: int, *, batch: bool = False) -> Decimal:
-    """What this number of new pictures will cost, at the provider's price."""
-    return pictures * limits.find(SpotImageJob.provider_name()).cost(batch=batch)
 
 
 @transaction.atomic

@@ -5,7 +5,7 @@ import re
 import pytest
 from django.db import IntegrityError, connection, transaction
 
-from guides import images, services
+from guides import images
 from guides.models import Guide, SpotDetail, SpotImageJob
 from jobs.models import Provider
 from jobs.paid import calls
@@ -171,11 +171,6 @@ def test_the_strategy_makes_no_other_picture():
     Guide.objects.update(picture_strategy="batch")
 
     assert images.request_for(SpotDetail.objects.get()).payload_hash == before
-
-
-def test_the_price_of_a_batch_is_its_percentage(paid):
-    assert services.price_of(3) == 3 * services.price_of(1)
-    assert services.price_of(3, batch=True) * 2 == services.price_of(3)
 
 
 # From batch to now

@@ -62,10 +62,6 @@ def test_asking_twice_asks_once(painted):
     assert SpotImageJob.objects.get().generation == 1
 
 
-def test_the_price_is_known_before(painted):
-    assert services.price_of(3) == Decimal("0.12")
-
-
 def test_an_older_version_can_be_put_back(painted):
     before = SpotDetail.objects.get().image_url
     ask_for_another()
