@@ -137,9 +137,12 @@ def without_batches(jobs: JobQuerySet, provider: Provider | None) -> JobQuerySet
     """Those of the jobs that need a slot: not those in a batch, nor those that will join one."""
     if provider is None or not offers_batches(provider):
         return jobs
-    in_batch = Call.objects.for_batch().filter(job_id=OuterRef("id"))
+    calls = Call.objects.filter(job_id=OuterRef("id"))
     guides = Guide.objects.filter(pk=OuterRef("plan_id"))
-    apart = jobs.exclude(Exists(in_batch))
+    apart = jobs.exclude(Exists(calls.for_batch()))
+    is_hurried = Exists(calls.uncollected())  # for no batch, and yet it waits
     if takes_batches(provider):
-        return apart.filter(Exists(guides.filter(picture_strategy=PictureStrategy.SYNC)))
-    return apart.exclude(Exists(guides.filter(picture_strategy=PictureStrategy.BATCH)))
+        now = guides.filter(picture_strategy=PictureStrategy.SYNC)
+        return apart.filter(Exists(now) | is_hurried)
+    later = guides.filter(picture_strategy=PictureStrategy.BATCH)
+    return apart.exclude(Exists(later) & ~is_hurried)

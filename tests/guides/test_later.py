@@ -12,6 +12,7 @@ from guides.status import GuideStatus
 from jobs import queue
 from jobs.errors import InBatch
 from jobs.models import Call, Provider
+from jobs.paid.batches import asked
 from jobs.queue import outcomes
 from tests.guides import schema
 from tests.guides.batches import by_batch, have_provider, put_into_batch
@@ -253,6 +254,16 @@ def test_a_job_that_hurries_stands_in_line_again():
     Guide.objects.update(picture_strategy="sync")
 
     assert services.hurry_pictures(Guide.objects.get()) == 1
+
+    assert GuideStatus("kyoto").seconds == pytest.approx(10, abs=1)
+
+
+@pytest.mark.parametrize("strategy", ["sync", "batch"])
+def test_a_job_that_an_operator_hurries_stands_in_line_though_its_guide_waits(strategy):
+    by_batch("Gate")
+    Provider.objects.update(strategy=strategy)
+
+    asked.hurry(Call.objects.all())
 
     assert GuideStatus("kyoto").seconds == pytest.approx(10, abs=1)
 
