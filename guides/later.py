@@ -96,9 +96,8 @@ def strategies_of(plan_ids: Collection[str]) -> dict[str, str]:
 
 def find_hold(provider: Provider) -> Wait | None:
     """Why no batch is sent now: a pause, a missing price, or a budget that covers no picture."""
-    closed = waiting.closed(provider)
-    if closed and closed.reason in (Reason.PAUSED, Reason.PRICE):
-        return closed
+    if provider.is_paused or provider.lacks_price:
+        return waiting.closed(provider)
     cost, budget, left = provider.cost(batch=True), provider.daily_budget, provider.left_today
     if budget is None or left is None or left >= cost:
         return None

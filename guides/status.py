@@ -208,7 +208,7 @@ def find_status(plan_id: str) -> GuideStatus | None:
 def goes_on_tomorrow(provider: Provider, *, batch: bool) -> bool:
     """Whether tomorrow's budget covers a picture. A day booked ahead of today ends later."""
     budget = provider.daily_budget
-    is_enough = budget is None or budget >= provider.cost(batch=batch)
+    is_enough = budget is None or (budget > 0 and budget >= provider.cost(batch=batch))
     return is_enough and provider.booking_day == provider.today
 
 

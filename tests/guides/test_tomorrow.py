@@ -47,6 +47,7 @@ def spend(amount):
     [
         ({"paused": True}, 0, PAUSED),
         ({"price": 0, "daily_budget": 1}, 0, PAUSED),
+        ({"price": 0, "daily_budget": 0}, 0, PAUSED),
         ({"daily_budget": "0.01"}, 0, PAUSED),
         ({"daily_budget": "0.05"}, "0.04", USED_UP),
         ({"daily_budget": "0.03"}, "0.02", USED_UP),  # half of 0.04 is enough
