@@ -246,7 +246,7 @@ OPENAI_API_KEY = env.str("OPENAI_API_KEY", "")
 OPENAI_BASE_URL = env.str("OPENAI_BASE_URL", "")
 OPENAI_MODEL = env.str("OPENAI_MODEL", "gpt-image-2")
 PAINTER_SECONDS = env.float("PAINTER_SECONDS", 0.0)
-SCRIBE_SECONDS = env.float("SCRIBE_SECONDS", 0.0)
+SCRIBE_SECONDS = max(0.0, env.float("SCRIBE_SECONDS", 0.0))
 # For the prompts of pictures: free text, written as for an artist.
 PICTURE_STYLE = env.str("PICTURE_STYLE", "")
 PICTURE_LANGUAGE = env.str("PICTURE_LANGUAGE", "")

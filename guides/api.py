@@ -115,11 +115,11 @@ def hand_over(request: HttpRequest) -> HttpResponseBase:
     if token is None:
         return refuse_token(request)
     try:
-        guide, spots = incoming.read_guide(request)
+        guide, spots, keep = incoming.read_guide(request)
     except incoming.Refused as refused:
         return replies.refusal(refused.status, refused.code, refused.text, refused.fields)
     try:
-        result = services.put_guide(guide, spots, partial(tokens.spend, token))
+        result = services.put_guide(guide, spots, partial(tokens.spend, token), keep=keep)
     except tokens.TooManyPictures as too_many:
         is_revoked = tokens.find(request) is None  # during this request
         return refuse_token(request) if is_revoked else refuse_pictures(too_many)

@@ -63,7 +63,7 @@ class Picture:
     model: str
     prompt: str
     cost: Decimal = Decimal(0)
-    seconds: float = 0.0  # the provider's time
+    seconds: float = 0.0  # the provider's time; 0 if it came by batch
 
 
 def make_picture(job: "SpotImageJob", run: Run) -> Picture:
@@ -126,7 +126,8 @@ def buy_picture(request: PictureRequest, run: Run, strategy: str = "") -> Pictur
     )
     with calls.using(bought) as raw:
         picture = from_answer(request, raw, run.step)
-    return replace(picture, cost=bought.call.cost, seconds=bought.call.seconds)
+    seconds = 0.0 if bought.call.batch_id else bought.call.seconds  # not the hours in a batch
+    return replace(picture, cost=bought.call.cost, seconds=seconds)
 
 
 def from_answer(request: PictureRequest, raw: bytes, step: Step) -> Picture:

@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from django.core.exceptions import RequestDataTooBig, ValidationError
 from django.http import HttpRequest, UnreadablePostError
@@ -24,6 +24,8 @@ GUIDE_FIELDS = {
     "picture_strategy",
     "spots",
 }
+# A change of strategy may double the price, so leaving it out changes nothing.
+KEPT = ["picture_strategy"]
 SPOT_FIELDS = {"name", "description", "tags"}
 DEEPEST = 5  # a guide holds a list of spots that hold lists of tags
 MOST_FAULTS = 100  # listed in one reply
@@ -52,8 +54,15 @@ class Object(dict[str, Any]):
         return read
 
 
-def read_guide(request: HttpRequest) -> tuple[Guide, list[SpotDetail]]:
-    """The guide and its spots, checked and not saved."""
+class Incoming(NamedTuple):
+    """A guide and its spots, checked and not saved."""
+
+    guide: Guide
+    spots: list[SpotDetail]
+    keep: list[str]  # columns that a known guide keeps, because they were not sent
+
+
+def read_guide(request: HttpRequest) -> Incoming:
     if request.content_type != "application/json":
         text = _("Send application/json, not %(type)s.") % {"type": shown(request.content_type)}
         raise Refused(415, "not_json", text)
@@ -62,7 +71,7 @@ def read_guide(request: HttpRequest) -> tuple[Guide, list[SpotDetail]]:
     guide, spots = reader.guide(data), reader.spots(data.get("spots"))
     if reader.faults:
         reader.refuse()
-    return guide, spots
+    return Incoming(guide, spots, [name for name in KEPT if name not in data])
 
 
 def read_body(request: HttpRequest) -> bytes:

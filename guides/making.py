@@ -59,7 +59,8 @@ def read_plan_key(request: HttpRequest) -> str:
 
 def what_it_costs(form: NewGuideForm) -> dict[str, Any]:
     """A price of 0 means that no price is set, unless the provider is free."""
-    price = form.provider.cost()
+    chosen = [each["price"] for each in form.strategies if each["is_chosen"]]
+    price = chosen[0] if chosen else form.provider.cost()
     return {
         "price": price,
         "strategies": [

@@ -23,7 +23,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import conditional_page, require_safe
 
 from guides import validators
-from guides.later import slow_guides
+from guides.later import slow_guides, tell_later
 from guides.models import PAINTED, Guide, SpotDetail
 from guides.status import CODE, GuideStatus, code, codes, find_status, looks_alike, milestone, short
 from jobs import storage
@@ -123,9 +123,8 @@ def images(request: HttpRequest, plan_id: str) -> HttpResponse:
 @never_cache
 def spot_image(request: HttpRequest, plan_id: str, spot_id: int) -> HttpResponse:
     find_guide(plan_id)
-    spot = next((spot for spot in GuideStatus(plan_id).spots if spot.pk == spot_id), None)
-    if spot is None:
-        raise Http404("The guide has no such spot.")
+    spot = get_object_or_404(SpotDetail.objects.with_jobs(), guide=plan_id, pk=spot_id)
+    tell_later([spot])
     return render(request, "guides/spot_image.html", {"spot": spot})
 
 
@@ -181,7 +180,7 @@ class Card:
     guide: Guide
     cover: SpotDetail | None
     is_final: bool
-    is_slow: bool = False  # its pictures come by batch
+    is_slow: bool = False  # all pictures that are still to come come by batch
 
     @property
     def is_going(self) -> bool:
@@ -192,7 +191,7 @@ class Card:
         """Changes when the card changes."""
         cover = f"{self.cover.pk} {code(self.cover).lower()}" if self.cover else ""
         ready, total = self.guide.ready_count, self.guide.spot_count  # type: ignore[attr-defined]
-        return short(f"{ready} {total} {self.is_final} {cover}")
+        return short(f"{ready} {total} {self.is_final} {self.is_slow} {cover}")
 
 
 def find_cards(plan_ids: list[str]) -> list[Card]:
@@ -201,10 +200,8 @@ def find_cards(plan_ids: list[str]) -> list[Card]:
     covers = find_covers(plan_ids)
     unsettled = SpotDetail.objects.unsettled().filter(guide__in=plan_ids).order_by()
     going = set(unsettled.values_list("guide_id", flat=True))
-    slow = slow_guides(guides[pk] for pk in going if pk in guides) if going else set()
-    for pk in slow & covers.keys():
-        if covers[pk].picture_state == "loading":
-            covers[pk].comes_later = "tomorrow"
+    slow = slow_guides(going)
+    tell_later(covers[pk] for pk in going & covers.keys())
     return [
         Card(guides[pk], covers.get(pk), is_final=pk not in going, is_slow=pk in slow)
         for pk in plan_ids

@@ -1,7 +1,6 @@
 """What a person asks for. Views, admin and commands call these; none of them writes on its own."""
 
 from collections.abc import Callable, Iterable, Sequence
-from decimal import Decimal
 from typing import Literal, NamedTuple
 
 from django.db import transaction
@@ -18,11 +17,10 @@ from guides.models import (
     show_picture,
 )
 from guides.models.spot import DELETED
+from guides.strategies import PictureStrategy
 from jobs import queue
 from jobs.models import ENDED, Call, State, Status
-from jobs.paid import limits
 from jobs.paid.batches import asked
-from jobs.paid.batches.strategy import takes_batches
 
 GUIDE_COLUMNS = ("title", "destination", "summary", "picture_style", "picture_strategy")
 SPOT_COLUMNS = ("description", "topic_tags", "position")
@@ -49,24 +47,30 @@ def save_guide(guide: Guide, spots: Sequence[SpotDetail]) -> Guide:
 
 @transaction.atomic
 def put_guide(
-    guide: Guide, spots: Sequence[SpotDetail], book: Callable[[int], None] | None = None
+    guide: Guide,
+    spots: Sequence[SpotDetail],
+    book: Callable[[int], None] | None = None,
+    *,
+    keep: Iterable[str] = (),
 ) -> Handover:
     """Make the guide of this plan id equal to this one; repeating it changes nothing.
 
     A spot is identified by its name, so a renamed one is a new spot. Existing pictures stay.
-    `book` is told how many pictures were asked for; if it raises, nothing is saved.
+    `book` is told how many pictures were asked for; if it raises, nothing is saved. `keep` names
+    the columns that a known guide keeps.
     """
-    result = replace_guide(guide, spots)
+    result = replace_guide(guide, spots, keep)
     if book:
         book(result.asked)
     return result
 
 
-def replace_guide(guide: Guide, spots: Sequence[SpotDetail]) -> Handover:
-    columns = {name: getattr(guide, name) for name in GUIDE_COLUMNS}
-    facts = {**columns, "draft": guide.draft}
+def replace_guide(guide: Guide, spots: Sequence[SpotDetail], keep: Iterable[str]) -> Handover:
+    facts = {name: getattr(guide, name) for name in (*GUIDE_COLUMNS, "draft")}
     locked = Guide.objects.select_for_update(no_key=True)
     stored, is_new = locked.get_or_create(pk=guide.plan_id, defaults=facts)
+    for name in keep:
+        setattr(guide, name, getattr(stored, name))
     number(stored, spots)
     if is_new:
         SpotDetail.objects.bulk_create(spots)
@@ -78,7 +82,9 @@ def replace_guide(guide: Guide, spots: Sequence[SpotDetail]) -> Handover:
     if guide.picture_strategy != stored.picture_strategy:
         hurry_pictures(guide)
     again = ask_again(stored, reworded(guide, stored, spots, known))
-    Guide.objects.filter(pk=stored.pk).update(**columns)
+    Guide.objects.filter(pk=stored.pk).update(
+        **{name: getattr(guide, name) for name in GUIDE_COLUMNS}
+    )
     remove_spots(stored, known.keys() - {spot.spot_name for spot in spots})
     new = [spot for spot in spots if spot.spot_name not in known]
     SpotDetail.objects.bulk_create(new)
@@ -159,21 +165,17 @@ def request_images(spots: Iterable[SpotDetail]) -> int:
 
 
 def hurry_pictures(guide: Guide) -> int:
-    """Make the pictures that wait for a batch at once, if the guide's strategy says so.
+    """Make the pictures that wait for a batch at once, if the guide says "now".
 
-    Those that a batch has collected arrive with it. Returns how many are made at once.
+    That costs the full price, so no other strategy does it: under the provider's own, the
+    collector decides. Pictures that a batch has collected arrive with it. Returns how many are
+    made at once.
     """
-    provider = limits.find(SpotImageJob.provider_name())
-    if takes_batches(provider, guide.picture_strategy):
+    if guide.picture_strategy != PictureStrategy.SYNC:
         return 0
     jobs = SpotImageJob.objects.living().filter(plan_id=guide.pk)  # type: ignore[misc]
     waiting = Call.objects.filter(state=State.WAITING, job_id__in=jobs.values("id"))
     return asked.hurry(waiting, by="its guide")
-
-
-def price_of(pictures: int, *, batch: bool = False) -> Decimal:
-    """What this number of new pictures will cost, at the provider's price."""
-    return pictures * limits.find(SpotImageJob.provider_name()).cost(batch=batch)
 
 
 @transaction.atomic

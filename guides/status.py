@@ -13,10 +13,10 @@ from django.utils.translation import gettext as _
 
 from guides import estimates, validators
 from guides.estimates import Estimate
-from guides.later import find_later
+from guides.later import find_hold, find_later
 from guides.models import Guide, SpotDetail
 from jobs.models import Provider
-from jobs.paid.waiting import Reason, Wait
+from jobs.paid.waiting import LASTING, Reason, Wait
 
 SOONEST_POLL, LATEST_POLL = 2, 30  # seconds
 POLL_WITHOUT_ESTIMATE = 10
@@ -102,14 +102,25 @@ class GuideStatus:
         return estimates.waits_for(self.jobs, self.provider)
 
     @cached_property
+    def _by_batch(self) -> dict[str, str]:
+        return find_later(self.jobs, self._waits, self.provider)
+
+    @cached_property
     def later(self) -> dict[str, str]:
         """The spots whose picture comes by batch: "tomorrow", or "late" after a day."""
-        return find_later(self.plan_id, self.jobs, self._waits, self.provider)
+        return {name: when for name, when in self._by_batch.items() if when}
+
+    @cached_property
+    def held(self) -> dict[str, Wait]:
+        """The spots whose picture would come by batch, and why no batch takes it now."""
+        names = self._by_batch.keys() - self.later.keys()
+        hold = find_hold(self.provider) if names and self.provider else None
+        return dict.fromkeys(names, hold) if hold else {}
 
     @cached_property
     def waits(self) -> dict[str, Wait]:
         """What each picture that is not being made waits for."""
-        return {**self._waits, **dict.fromkeys(self.later, Wait(Reason.BATCH))}
+        return {**self._waits, **self.held, **dict.fromkeys(self.later, Wait(Reason.BATCH))}
 
     @property
     def is_slow(self) -> bool:
@@ -158,17 +169,17 @@ class GuideStatus:
     @property
     def delay(self) -> str:
         """What keeps the pictures, in a visitor's words: no prices, limits or names."""
-        if later := [
-            spot for spot in self.spots if spot.picture_state == "loading" and spot.comes_later
-        ]:
-            return self.by_batch(len(later))
+        loading = [spot for spot in self.spots if spot.picture_state == "loading"]
+        later = [spot for spot in loading if spot.comes_later]
         provider = self.provider
-        reasons = {wait.reason for wait in self.waits.values()}
+        reasons = {wait.reason for wait in self.waits.values()} - {Reason.BATCH}
+        if later and reasons.isdisjoint(LASTING):
+            return self.by_batch(len(later))
         if provider is None or not reasons:
             return ""
-        if reasons == {Reason.BUDGET} and goes_on_tomorrow(provider):
+        if reasons == {Reason.BUDGET} and goes_on_tomorrow(provider, batch=bool(self.held)):
             return _("today’s pictures are used up; more tomorrow")
-        if reasons <= {Reason.PAUSED, Reason.PRICE, Reason.BUDGET}:
+        if reasons <= set(LASTING):
             return _("painting is paused for now")
         if any((each.position or 0) >= provider.affordable for each in self.estimates.values()):
             return _("not all pictures will come today")
@@ -194,10 +205,10 @@ def find_status(plan_id: str) -> GuideStatus | None:
     return found if found.spots or Guide.objects.filter(pk=plan_id).exists() else None
 
 
-def goes_on_tomorrow(provider: Provider) -> bool:
+def goes_on_tomorrow(provider: Provider, *, batch: bool) -> bool:
     """Whether tomorrow's budget covers a picture. A day booked ahead of today ends later."""
     budget = provider.daily_budget
-    is_enough = budget is None or budget >= provider.price
+    is_enough = budget is None or (budget > 0 and budget >= provider.cost(batch=batch))
     return is_enough and provider.booking_day == provider.today
 
 

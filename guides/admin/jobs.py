@@ -17,12 +17,14 @@ from unfold.decorators import display
 
 from guides import services
 from guides.admin.shown import small_picture
+from guides.later import strategies_of
 from guides.models import SpotDetail, SpotImageJob
 from guides.search import found
 from jobs.admin import JobAdmin
 from jobs.console import audit
-from jobs.models import ENDED
+from jobs.models import ENDED, Provider
 from jobs.paid import limits
+from jobs.paid.batches.strategy import takes_batches
 
 
 @admin.register(SpotImageJob)
@@ -79,16 +81,18 @@ class SpotImageJobAdmin(JobAdmin):
         job = self.object_or_refuse(request, object_id, "change")
         if request.method != "POST":
             provider = limits.find(SpotImageJob.provider_name())
-            left = provider.left_today
+            by_batch = comes_by_batch(job, provider)
+            price, left = provider.cost(batch=by_batch), provider.left_today
             context = {
                 **self.admin_site.each_context(request),
                 "title": _("New picture"),
                 "opts": self.opts,
                 "job": job,
-                "price": provider.price,
+                "price": price,
+                "by_batch": by_batch,
                 "provider": provider.name,
                 "left_today": left,
-                "is_beyond_budget": left is not None and provider.price > left,
+                "is_beyond_budget": left is not None and price > left,
                 "costs_nothing": SpotImageJob.provider_is_free(),
                 "can_ask": job.status in ENDED,
                 "back": self.page_of(job),
@@ -100,10 +104,7 @@ class SpotImageJobAdmin(JobAdmin):
             if asked:
                 audit.note(request.user, [job], gettext_noop("Asked for a new picture."))
         if asked:
-            text = gettext(
-                "A new picture of %s is on its way; the old one stays until it is ready."
-            )
-            self.message_user(request, text % job.spot_name, messages.SUCCESS)
+            self.message_user(request, on_its_way(job) % job.spot_name, messages.SUCCESS)
         if left_alone:
             text = (
                 gettext("Nothing was changed: a picture of %s is already on its way.")
@@ -111,3 +112,13 @@ class SpotImageJobAdmin(JobAdmin):
             )
             self.message_user(request, text, messages.WARNING)
         return HttpResponseRedirect(self.page_of(job))
+
+
+def comes_by_batch(job: SpotImageJob, provider: Provider) -> bool:
+    return takes_batches(provider, strategies_of([job.plan_id]).get(job.plan_id, ""))
+
+
+def on_its_way(job: SpotImageJob) -> str:
+    if comes_by_batch(job, limits.find(SpotImageJob.provider_name())):
+        return gettext("A new picture of %s arrives by tomorrow; the old one stays until then.")
+    return gettext("A new picture of %s is on its way; the old one stays until it is ready.")

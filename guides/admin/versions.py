@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
+from django.utils.formats import localize
 from django.utils.translation import gettext_lazy as _
 
 from guides.admin.shown import small_picture, srcset_of
@@ -19,7 +20,7 @@ MOST = 1_000  # spots that a search looks at, the newest ones
 class SpotImageAdmin(ReadOnlyAdmin):
     list_display = [
         *("picture", "spot", "version", "is_current", "asked_by", "provider", "model"),
-        *("price", "seconds", "created_at"),
+        *("price", "took", "created_at"),
     ]
     list_display_links = ["spot"]
     search_fields = ["spot"]  # only to show the search box
@@ -44,3 +45,8 @@ class SpotImageAdmin(ReadOnlyAdmin):
     @admin.display(description=_("cost"))
     def price(self, version: Any) -> str:
         return money.shown(version.cost)
+
+    @admin.display(description=_("seconds"))
+    def took(self, version: Any) -> str:
+        """Empty for a picture that came by batch."""
+        return localize(version.seconds) if version.seconds else ""

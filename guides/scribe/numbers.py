@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from fractions import Fraction
-from math import ceil, floor, lcm
+from math import ceil, floor
 from typing import Any
 
 from guides.scribe.schemas import Flat, fraction
@@ -15,7 +15,7 @@ def candidates(flat: Flat, wanted: int, *, is_whole: bool = False) -> Iterator[f
     low, high = bound(flat, "minimum", max), bound(flat, "maximum", min)
     step = fraction(flat["multipleOf"]) if flat.get("multipleOf") else None
     if is_whole:
-        step = Fraction(lcm(step.numerator, 1)) if step else Fraction(1)
+        step = Fraction(step.numerator) if step else Fraction(1)
     if step:
         yield from multiples(step, low, high, wanted)
     else:

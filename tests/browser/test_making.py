@@ -191,6 +191,12 @@ def test_pictures_may_come_by_tomorrow_for_half_the_price(author, settings):
     page = author()
     prices = page.locator(".choice-price")
 
+    assert prices.all_inner_texts() == ["0.04 USD a picture", "0.02 USD a picture"]
+    page.get_by_text("Price of each picture: 0.04 USD").wait_for()
+    page.get_by_label("by tomorrow, half the price").check()
+    page.get_by_text("Price of each picture: 0.02 USD").wait_for()
+    page.get_by_label("now").check()
+
     fill(page, "Gate", "Pond", "Hill")
 
     assert prices.all_inner_texts() == ["0.12 USD", "0.06 USD"]

@@ -55,6 +55,10 @@ def test_production_refuses_what_anybody_could_guess_or_choose(name, unsafe):
     assert [other for other in PRODUCTION if f"  {other}: " in str(refused.value)] == [name]
 
 
+def test_the_scribe_takes_no_negative_time(python):
+    assert python(*setting("SCRIBE_SECONDS"), DEBUG="1", SCRIBE_SECONDS="-1").stdout == "0.0\n"
+
+
 def test_a_refusal_is_a_sentence_and_no_traceback(python):
     refused = python("manage.py", "check", **{**PRODUCTION, "SECRET_KEY": "changeme"})
 

@@ -5,8 +5,24 @@ from datetime import timedelta
 
 from django.db.models.functions import Now
 
-from guides.models import SpotDetail, SpotImageJob
-from jobs.models import Call
+from guides.models import Guide, SpotDetail, SpotImageJob
+from jobs.models import Call, Provider
+from jobs.paid import limits
+from tests.guides.conftest import save_guide
+
+
+def have_provider(settings, **facts):
+    """Let pictures come from a provider that offers batches."""
+    settings.IMAGE_PROVIDER, settings.GEMINI_MODEL = "gemini", "sketch"
+    limits.find("gemini:sketch")
+    Provider.objects.update(**{"price": "0.04"} | facts)
+
+
+def by_batch(*names, **facts):
+    """Save a guide whose pictures wait for a batch."""
+    save_guide(*names)
+    Guide.objects.update(picture_strategy="batch")
+    put_into_batch(*names, **facts)
 
 
 def put_into_batch(*names, ago=timedelta(0), **facts):

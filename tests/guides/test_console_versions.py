@@ -1,5 +1,6 @@
 """Versions of a picture and new pictures, in the console."""
 
+import re
 from decimal import Decimal
 
 import pytest
@@ -8,9 +9,10 @@ from django.db import OperationalError
 from django.urls import reverse
 from django.utils import timezone
 
-from guides.models import SpotDetail, SpotImage, SpotImageJob
+from guides.models import Guide, SpotDetail, SpotImage, SpotImageJob
 from jobs.models import Provider, Status
 from jobs.paid import limits
+from tests.guides.batches import have_provider
 from tests.guides.conftest import save_guide
 from tests.jobs.console import log_in
 
@@ -35,6 +37,22 @@ def test_versions_stand_side_by_side_with_who_asked(operator, painted):
 
     for part in ("Version 1", "Version 2", "mika", "the guide", "painter", "Use this one"):
         assert part in page, part
+
+
+def test_seconds_that_nobody_knows_are_not_shown(operator, painted):
+    """A picture that came by batch has none."""
+    addresses = [
+        reverse("admin:guides_spotdetail_change", args=[painted.pk]),
+        reverse("admin:guides_spotimage_changelist"),
+    ]
+    SpotImage.objects.update(seconds=12.5)
+    assert all("12.5" in operator.get(address).text for address in addresses)
+
+    SpotImage.objects.update(seconds=0)
+
+    spot, versions = (operator.get(address).text for address in addresses)
+    assert "<dt>seconds</dt>" not in spot
+    assert "0.0" not in re.sub("0.00 USD", "", versions[versions.index("<table") :])
 
 
 def test_an_older_version_is_used_again(operator, painted):
@@ -98,6 +116,19 @@ def test_a_new_picture_names_its_price_before_it_is_asked_for(operator, painted)
     Provider.objects.update(daily_budget=5)
     assert "5.00 USD is left of today's budget." in operator.get(new_picture(job)).text
     assert SpotImageJob.objects.get().status == Status.SUCCEEDED
+
+
+def test_a_new_picture_by_batch_names_the_batch_price_and_tomorrow(operator, painted, settings):
+    have_provider(settings, daily_budget="0.03")
+    Guide.objects.update(picture_strategy="batch")
+    job = SpotImageJob.objects.get()
+
+    before, after = operator.get(new_picture(job)), operator.post(new_picture(job), follow=True)
+
+    assert "costs about <b>0.02 USD</b> in a batch, and arrives by tomorrow." in before.text
+    assert "0.03 USD is left of today's budget." in before.text
+    assert "Only" not in before.text
+    assert "A new picture of Gate arrives by tomorrow" in after.text
 
 
 @pytest.mark.parametrize(("spent", "left"), [("4.97", "0.03"), ("5.12", "0.00")])

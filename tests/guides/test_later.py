@@ -12,10 +12,10 @@ from guides.status import GuideStatus
 from jobs import queue
 from jobs.errors import InBatch
 from jobs.models import Call, Provider
-from jobs.paid import limits
+from jobs.paid.batches import asked
 from jobs.queue import outcomes
 from tests.guides import schema
-from tests.guides.batches import put_into_batch
+from tests.guides.batches import by_batch, have_provider, put_into_batch
 from tests.guides.conftest import save_guide
 from tests.guides.history import have_worker, remember
 from tests.guides.pages import change, home_address, poll_address
@@ -28,17 +28,9 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def paid(settings):
     """A provider that offers batches, and workers whose pace is known."""
-    settings.IMAGE_PROVIDER, settings.GEMINI_MODEL = "gemini", "sketch"
-    limits.find("gemini:sketch")
-    Provider.objects.update(price="0.04", requests_per_minute=None, daily_budget=None)
+    have_provider(settings, requests_per_minute=None, daily_budget=None)
     remember(3, seconds=10)
     have_worker(slots=1)
-
-
-def by_batch(*names, **facts):
-    save_guide(*names)
-    Guide.objects.update(picture_strategy="batch")
-    put_into_batch(*names, **facts)
 
 
 def page(client, path="/guides/kyoto/"):
@@ -262,6 +254,16 @@ def test_a_job_that_hurries_stands_in_line_again():
     Guide.objects.update(picture_strategy="sync")
 
     assert services.hurry_pictures(Guide.objects.get()) == 1
+
+    assert GuideStatus("kyoto").seconds == pytest.approx(10, abs=1)
+
+
+@pytest.mark.parametrize("strategy", ["sync", "batch"])
+def test_a_job_that_an_operator_hurries_stands_in_line_though_its_guide_waits(strategy):
+    by_batch("Gate")
+    Provider.objects.update(strategy=strategy)
+
+    asked.hurry(Call.objects.all())
 
     assert GuideStatus("kyoto").seconds == pytest.approx(10, abs=1)
 

@@ -5,12 +5,12 @@ import re
 import pytest
 from django.db import IntegrityError, connection, transaction
 
-from guides import images, services
+from guides import images
 from guides.models import Guide, SpotDetail, SpotImageJob
 from jobs.models import Provider
-from jobs.paid import calls, limits
+from jobs.paid import calls
 from tests.guides import making
-from tests.guides.batches import put_into_batch
+from tests.guides.batches import have_provider, put_into_batch
 from tests.guides.conftest import save_guide
 from tests.guides.making import type_in
 from tests.guides.painting import claim, perform
@@ -22,9 +22,7 @@ staff = making.staff
 @pytest.fixture
 def paid(settings):
     """A provider that offers batches."""
-    settings.IMAGE_PROVIDER, settings.GEMINI_MODEL = "gemini", "sketch"
-    limits.find("gemini:sketch")
-    Provider.objects.update(price="0.04")
+    have_provider(settings)
 
 
 def choices(page):
@@ -57,7 +55,10 @@ def test_another_discount_is_not_called_half(staff, paid):
 def test_the_usual_way_of_the_provider_is_chosen_already(staff, paid):
     Provider.objects.update(strategy="batch")
 
-    assert choices(staff.get("/guides/new/")) == [("sync", ""), ("batch", "checked")]
+    page = staff.get("/guides/new/")
+
+    assert choices(page) == [("sync", ""), ("batch", "checked")]
+    assert "Price of each picture: 0.02 USD" in page.content.decode()
 
 
 def test_without_a_price_none_is_told(staff, paid):
@@ -172,11 +173,6 @@ def test_the_strategy_makes_no_other_picture():
     assert images.request_for(SpotDetail.objects.get()).payload_hash == before
 
 
-def test_the_price_of_a_batch_is_its_percentage(paid):
-    assert services.price_of(3) == 3 * services.price_of(1)
-    assert services.price_of(3, batch=True) * 2 == services.price_of(3)
-
-
 # From batch to now
 
 
@@ -184,15 +180,36 @@ def is_due():
     return SpotImageJob.objects.due().exists()
 
 
-@pytest.mark.parametrize("strategy", ["sync", ""])
-def test_a_guide_that_is_put_as_sync_has_its_pictures_made_now(paid, send, strategy):
+def test_a_guide_that_is_put_as_sync_has_its_pictures_made_now(paid, send):
     send(handed_over(picture_strategy="batch"))
     put_into_batch("Gate")
     assert not is_due()
 
-    send(handed_over(picture_strategy=strategy))
+    send(handed_over(picture_strategy="sync"))
 
     assert is_due()
+
+
+def test_a_strategy_that_is_left_out_stays_as_it_is(paid, send):
+    send(handed_over(picture_strategy="batch"))
+    put_into_batch("Gate")
+
+    again, changed = send(handed_over()), send(handed_over(title="Old Kyoto"))
+
+    assert [each.json()["result"] for each in (again, changed)] == ["unchanged", "updated"]
+    assert Guide.objects.get().picture_strategy == "batch"
+    assert not is_due()
+
+
+def test_only_now_hurries_pictures(paid, send):
+    """The provider's own strategy is left to the collector: at once would be the full price."""
+    send(handed_over(picture_strategy="batch"))
+    put_into_batch("Gate")
+
+    send(handed_over(picture_strategy=""))
+
+    assert Guide.objects.get().picture_strategy == ""
+    assert not is_due()
 
 
 def test_other_changes_hurry_nothing(paid, send):

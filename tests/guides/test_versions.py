@@ -1,12 +1,16 @@
 """Every picture a spot ever had stays; a person asks for another, or for an older one."""
 
+from datetime import timedelta
 from decimal import Decimal
+from uuid import uuid4
 
 import pytest
+from django.utils import timezone
 
 from guides import services
 from guides.models import SpotDetail, SpotImage, SpotImageJob
 from jobs.models import Call, Provider
+from jobs.paid import calls
 from tests.guides.painting import claim, paint
 
 pytestmark = pytest.mark.django_db
@@ -58,10 +62,6 @@ def test_asking_twice_asks_once(painted):
     assert SpotImageJob.objects.get().generation == 1
 
 
-def test_the_price_is_known_before(painted):
-    assert services.price_of(3) == Decimal("0.12")
-
-
 def test_an_older_version_can_be_put_back(painted):
     before = SpotDetail.objects.get().image_url
     ask_for_another()
@@ -89,6 +89,21 @@ def test_a_version_tells_what_it_cost_and_how_long_it_took(painted):
     assert current().seconds == pytest.approx(call.seconds)
     assert current().seconds > 0
     assert current().cost == call.cost
+
+
+def test_the_hours_in_a_batch_are_not_the_time_of_a_picture(spot, pictures, monkeypatch):
+    buy = calls.buy
+
+    def buy_by_batch(*args, **more):
+        bought = buy(*args, **more)
+        bought.call.batch_id, bought.call.started_at = uuid4(), timezone.now() - timedelta(hours=9)
+        return bought
+
+    monkeypatch.setattr(calls, "buy", buy_by_batch)
+
+    paint("Kinkaku-ji")
+
+    assert current().seconds == 0
 
 
 def test_a_version_gets_a_number_of_its_own_though_another_was_deleted(painted):

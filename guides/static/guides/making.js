@@ -72,17 +72,19 @@
 
   let told = 0;
 
-  // The price of all pictures: of each strategy, and of the chosen one.
+  // The price of all pictures: of each strategy, and of the chosen one. Without spots, of one picture.
   function tell(count) {
     told = count;
-    let each = price.dataset.price;
+    let chosen = price;
     for (const strategy of strategies) {
       const own = one(strategy, "price");
-      say(own, sum(count, own.dataset.price));
-      if (strategy.querySelector("input").checked) each = own.dataset.price;
+      say(own, count ? sum(count, own.dataset.price) : own.dataset.each);
+      if (strategy.querySelector("input").checked) chosen = own;
     }
-    const shown = Number(each) ? sum(count, each) : price.dataset.without;
-    say(price, price.dataset.words.replace("{count}", count).replace("{price}", shown));
+    const costs = Number(chosen.dataset.price);
+    const total = costs ? sum(count, costs) : price.dataset.without;
+    if (count) say(price, price.dataset.words.replace("{count}", count).replace("{price}", total));
+    else say(price, costs ? price.dataset.each.replace("{price}", chosen.dataset.shown) : price.dataset.none);
   }
 
   // Returns the row of each line that holds a spot.
