@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from guides.models import SpotDetail, SpotImageJob
 
 WIDTHS = (480, 960, 1024)
+MOST_TOKENS = 8_192  # of one picture, where a provider bills tokens
 MOST_BYTES = 30 * 1024 * 1024
 DECODERS = threading.BoundedSemaphore(2)  # each may take 640 MB
 DECODING_SECONDS = 60  # wall time; the limit of processor time is shorter
@@ -122,6 +123,7 @@ def buy_picture(request: PictureRequest, run: Run, strategy: str = "") -> Pictur
         request.payload_hash,
         partial(makers.chosen().draw, request),
         request={"form": "picture", "prompt": request.prompt},
+        most_tokens=(len(request.prompt.encode()), MOST_TOKENS),
         strategy=strategy,
     )
     with calls.using(bought) as raw:

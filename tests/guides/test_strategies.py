@@ -7,8 +7,9 @@ from django.db import IntegrityError, connection, transaction
 
 from guides import images
 from guides.models import Guide, SpotDetail, SpotImageJob
+from jobs.errors import TooDear
 from jobs.models import Provider
-from jobs.paid import calls
+from jobs.paid import calls, limits
 from tests.guides import making
 from tests.guides.batches import have_provider, put_into_batch
 from tests.guides.conftest import save_guide
@@ -162,7 +163,9 @@ def test_the_guides_strategy_reaches_the_purchase(pictures, monkeypatch, strateg
     perform(job)
 
     prompt = images.request_for(SpotDetail.objects.get()).prompt
-    assert asked == [{"request": {"form": "picture", "prompt": prompt}, "strategy": strategy}]
+    most = (len(prompt.encode()), images.MOST_TOKENS)
+    request = {"form": "picture", "prompt": prompt}
+    assert asked == [{"request": request, "most_tokens": most, "strategy": strategy}]
 
 
 def test_the_strategy_makes_no_other_picture():
@@ -232,3 +235,14 @@ def test_an_editor_hurries_the_pictures_in_the_admin(paid, admin_client):
 
     assert "1 picture that waited for a batch is made now." in page.content.decode()
     assert is_due()
+
+
+def test_a_picture_that_costs_tokens_is_booked_before_it_is_made(pictures):
+    name = SpotImageJob.provider_name()
+    limits.find(name)
+    Provider.objects.update(price=0, output_price=100, daily_budget="0.1")
+    save_guide("Gate")
+    [job] = claim(["Gate"])
+
+    with pytest.raises(TooDear, match="may cost 0.8"):
+        perform(job)

@@ -11,6 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from jobs.db import sessions
 from jobs.errors import OperatorsFault, ProviderUnavailable, Snooze
 from jobs.models import Call, State
 from jobs.paid import answers, limits
@@ -69,19 +70,27 @@ def _chunks(results: Iterator[Result]) -> Iterator[list[Result]]:
 
 
 def _hand_out(batch: "Batch", results: list[Result]) -> None:
-    keys = [result.key for result in results]
-    sent = members.of(batch).filter(members.EXPECTED, key__in=keys)
-    calls = {call.key: call for call in sent}
-    ended = []
-    for result in results:
-        call = calls.pop(result.key, None)  # the first line counts, if there are two
-        if call is not None:
+    """Store the answers, then end all calls of the chunk in one transaction, then wake the jobs."""
+    told = {result.key: result for result in reversed(results)}  # of two lines the first counts
+    sent = members.of(batch).filter(members.EXPECTED, key__in=list(told))
+    pairs = [(call, _stored(call, told[call.key])) for call in sent.defer("request")]
+    with sessions.short_transaction():
+        limits.lock(batch.provider)
+        for call, result in pairs:
             _end(call, result)
-            ended.append(result)
+    ended = [result for _, result in pairs]
     if any(result.answer for result in ended):
         limits.note_answer(batch.provider)
     _note_fault(batch.provider, ended)
-    members.wake(list(members.told(batch).filter(key__in=keys)))
+    members.wake(list(members.told(batch).filter(key__in=list(told)).defer("request")))
+
+
+def _stored(call: Call, result: Result) -> Result:
+    """The result with the answer that is stored now under the name of its call."""
+    if result.answer is None:
+        return result
+    raw = answers.put(call, result.answer.raw)
+    return replace(result, answer=replace(result.answer, raw=raw))
 
 
 def _note_fault(provider: str, results: list[Result]) -> None:
@@ -99,8 +108,7 @@ def _end(call: Call, result: Result) -> None:
     if result.answer is not None:
         if call.state == State.FAILED:  # its price was given back
             call.cost = limits.find(call.provider).cost(batch=True)
-        raw = answers.put(call, result.answer.raw)
-        answers.mark_stored(call, replace(result.answer, raw=raw))
+        answers.mark_stored(call, result.answer)
         return
     error = result.error or ProviderUnavailable(reason="Its line has neither answer nor error.")
     if isinstance(error, OperatorsFault) and not error.billed:  # when a person has mended it
