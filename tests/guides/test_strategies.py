@@ -244,5 +244,5 @@ def test_a_picture_that_costs_tokens_is_booked_before_it_is_made(pictures):
     save_guide("Gate")
     [job] = claim(["Gate"])
 
-    with pytest.raises(TooDear, match="may cost 0.8"):
+    with pytest.raises(TooDear, match=r"may cost 0\.8"):
         perform(job)
