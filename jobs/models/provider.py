@@ -251,7 +251,8 @@ class Provider(models.Model):
     def lacks_budget(self) -> bool:
         """Whether its budget covers no call on any day."""
         budget = self.daily_budget
-        return budget is not None and (not budget or budget < self.price)
+        is_batching = self.strategy == Strategy.BATCH and not self.batch_note
+        return budget is not None and (not budget or budget < self.cost(batch=is_batching))
 
     @property
     def affordable(self) -> float:
