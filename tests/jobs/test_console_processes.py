@@ -1,13 +1,16 @@
 """The console's pages of processes: true in every state, cheap, and careful about who acts."""
 
+from datetime import timedelta
+
 import pytest
 from django.db import connection
+from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from jobs import queue
-from jobs.console import needs, processes
-from jobs.models import Process, Status
+from jobs.console import needs, processes, shown
+from jobs.models import Call, Process, Status
 from jobs.paid import limits
 from jobs.queue import processes as moves
 from tests.jobs.batching import GEMINI, new_batch, new_member, new_process, submitted
@@ -55,7 +58,23 @@ def test_a_process_in_a_batch_says_how_far_that_is():
     process = new_process("a", "b")
     new_member(job("a"), submitted())
 
-    assert situation(process) == f"batch of 10 at {GEMINI}, 40 % after 3 h"
+    assert situation(process) == f"1 of its calls: batch of 10 at {GEMINI}, 40 % after 3 h"
+
+
+def test_a_batch_of_its_calls_alone_is_its_own():
+    process = new_process("a", "b")
+    batch = submitted(total=2, done=1)
+    for name in ("a", "b"):
+        new_member(job(name), batch)
+
+    assert situation(process) == f"batch of 2 at {GEMINI}, 50 % after 3 h"
+
+
+def test_calls_that_are_made_at_once_wait_for_no_batch():
+    process = new_process("a")
+    new_member(job("a"), state="waiting", strategy="sync")
+
+    assert situation(process) == "its jobs wait for their turn"
 
 
 def test_calls_that_no_batch_has_taken_yet_are_told_as_waiting():
@@ -68,7 +87,7 @@ def test_calls_that_no_batch_has_taken_yet_are_told_as_waiting():
 
 def test_a_batch_that_is_not_sent_has_no_percent():
     process = new_process("a")
-    new_member(job("a"), new_batch(collected_at=submitted().created_at), state="waiting")
+    new_member(job("a"), new_batch(collected_at=Now(), total=1), state="waiting")
 
     assert situation(process) == f"batch of 1 at {GEMINI}: not sent yet"
 
@@ -80,6 +99,38 @@ def test_a_paused_provider_is_named(monkeypatch):
     limits.pause("dear", "quota")
 
     assert "dear: the provider is paused" in situation(process)
+
+
+def test_what_holds_up_a_batch_is_told():
+    process = new_process("a")
+    new_member(job("a"), state="waiting")
+    limits.find(GEMINI)
+    limits.pause(GEMINI, "quota")
+
+    waits = f"1 calls wait for the next batch at {GEMINI}"
+    assert situation(process) == f"{waits}; {GEMINI}: the provider is paused"
+
+
+def test_jobs_that_start_later_say_when():
+    process = new_process("a")
+    Chore.objects.update(run_after=Now() + timedelta(hours=1))
+
+    start = shown.moment(job("a").run_after)
+    assert situation(process) == f"its next job starts at {start} at the earliest"
+
+
+def test_a_process_that_ended_a_moment_ago_has_not_lost_its_jobs():
+    as_it_was = new_process("a")
+    queue.cancel(Chore.objects.all())
+
+    assert situation(as_it_was) == ""
+
+
+def test_lost_jobs_are_told():
+    process = new_process("a")
+    Chore.objects.all()._raw_delete(using="default")
+
+    assert situation(process) == "its open jobs no longer exist"
 
 
 def test_a_process_that_is_not_sealed_waits_for_more_jobs():
@@ -198,18 +249,21 @@ def test_cancel_asks_first_and_cancels_the_living_jobs(operator):
     assert (job("a").status, job("foreign").status) == (Status.CANCELED, Status.QUEUED)
 
 
-def test_the_rest_is_made_at_once(operator, monkeypatch):
-    process = new_process("a", "b", "c")
-    [waits, _] = [new_member(job("a"), state="waiting"), new_member(job("b"), submitted())]
+def test_the_rest_is_made_at_once(operator):
+    process = new_process("waits", "sent", "collected", "hurried")
+    new_member(job("waits"), state="waiting")
+    new_member(job("sent"), submitted())
+    new_member(job("collected"), new_batch(collected_at=Now()), state="waiting")
+    new_member(job("hurried"), state="waiting", strategy="sync")
     new_member(new_chore("foreign"), state="waiting")
-    hurried = []
-    hurry = "jobs.paid.batches.asked.hurry"
-    monkeypatch.setattr(hurry, lambda calls, by: hurried.extend(calls) or len(hurried))
 
+    assert "Calls that wait for a batch: 1<" in ask(operator, process, "hurry", "get").text
     page = ask(operator, process, "hurry").text
 
-    assert hurried == [waits]
-    assert "Calls that are made at once now" in page
+    assert "Calls that are made at once now: 1." in page
+    hurried = set(Call.objects.filter(strategy="sync").values_list("job_id", flat=True))
+    assert hurried == {job("waits").id, job("hurried").id}
+    assert "Nothing was changed" in ask(operator, process, "hurry").text
 
 
 def test_what_no_longer_fits_changes_nothing(operator):
@@ -234,7 +288,7 @@ def test_editors_see_no_process(client):
 
 @pytest.mark.parametrize("id", ["x", "%00", "00000000-0000-0000-0000-000000000000"])
 def test_a_forged_id_is_no_error_of_ours(operator, id):
-    assert operator.get(f"{LIST}{id}/change/", follow=True).status_code in (200, 404)
+    assert operator.get(f"{LIST}{id}/change/").headers["Location"] == reverse("admin:index")
     assert operator.post(f"{LIST}{id}/ask/cancel/").status_code == 404
 
 
