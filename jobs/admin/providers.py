@@ -16,8 +16,8 @@ from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
 from jobs.admin.base import ReadOnlyAdmin, Rows
-from jobs.console import audit, figures, needs, providers, sentences
-from jobs.models import Provider
+from jobs.console import audit, batches, counting, figures, needs, providers, sentences
+from jobs.models import Call, Provider
 from jobs.models.provider import Strategy
 from jobs.paid import limits, money
 from jobs.paid.clients import services
@@ -91,9 +91,22 @@ class ProviderAdmin(ReadOnlyAdmin):
         edited = [name for name in form.changed_data if name in (*LIMITS, STRATEGY, *MONEY)]
         if edited:
             obj.save(update_fields=edited)
+        if STRATEGY in edited and obj.strategy == Strategy.SYNC:
+            self.tell_what_is_let_go(request, obj)
         if obj.lacks_price:
             text = gettext("%s has a budget but no price: no call starts until its price is set.")
             self.message_user(request, text % obj, messages.WARNING)
+
+    def tell_what_is_let_go(self, request: HttpRequest, provider: Provider) -> None:
+        """Calls that wait for a batch are bought at full price now: see `collecting`."""
+        calls = Call.objects.filter(provider=provider.name, strategy="")
+        if waits := counting.count(batches.hurriable(calls)):
+            text = gettext(
+                "Calls that wait for a batch and are made at once now, at full price: %(number)s,"
+                " for about %(cost)s."
+            )
+            text %= {"number": waits, "cost": about(provider, waits)}
+            self.message_user(request, text, messages.WARNING)
 
     def adorn(self, rows: list[Any]) -> None:
         found = {each.provider.name: each for each in providers.look(figures.by_status())}
@@ -187,11 +200,18 @@ def about_batches(provider: Provider | None) -> str:
     if provider is None or not services.has_batches(provider.name):
         return gettext("This provider has no batches: every call is made at once.")
     text = gettext(
-        "In batches, calls wait for up to a day and cost %(percent)s %% of the price. A change"
-        " holds for calls that begin after it: a batch that was sent goes on, and calls that wait"
-        " for one can be made at once on the page of their batch or process."
+        "In batches, calls wait for up to a day and cost %(percent)s %% of the price. A batch that"
+        " has collected its calls goes on after a change. Calls that still wait for a batch are"
+        " made at once, at full price, when “at once” is chosen here, unless their job asked for a"
+        " batch."
     )
     return text % {"percent": provider.batch_percent}
+
+
+def about(provider: Provider, calls: int) -> str:
+    """What these calls cost if they are made at once; without their tokens."""
+    cost = money.shown(provider.cost() * calls)
+    return gettext("%s plus tokens") % cost if provider.tokens_cost else cost
 
 
 def _value(value: object) -> str:
