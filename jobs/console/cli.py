@@ -40,8 +40,11 @@ def status(**_: Any) -> Answer:
     alive, late = situation.fleet.alive, situation.fleet.late
     missed = f", {late} of them missed two beats" if late else ""
     lines += [f"workers alive: {alive}{missed}", *(f"! {need.text}" for need in found)]
+    hints = [hint.text for hint in needs.hints(situation)]
+    lines += [f"hint: {text}" for text in hints]
     data = {
         "needs": [{"kind": need.kind, "text": need.text} for need in found],
+        "hints": hints,
         "jobs": counts,  # counted up to 10,001
         "workers": int(alive),
         "workers_late": int(late),
@@ -106,7 +109,7 @@ def _act(name: str, *, by: object, dry_run: bool, ids: list[str], **selection: A
     changed = 0
     foreseen = left = Number(0)
     cost = Decimal(0)
-    is_priced = True
+    is_priced, tokens_cost = True, False
     budgets: dict[str, Decimal] = {}  # what is left today, per provider
     refusals: list[str] = []
     for jobs in _selected(ids=ids, **selection):
@@ -117,7 +120,8 @@ def _act(name: str, *, by: object, dry_run: bool, ids: list[str], **selection: A
         if preview.refused and any(preview.numbers[status] for status in action.origins):
             refusals.append(str(preview.refused))
         if preview.changed and preview.provider and not preview.is_free:
-            is_priced &= bool(preview.price)
+            is_priced &= preview.has_price
+            tokens_cost |= preview.tokens_cost
             if preview.left_today is not None:
                 budgets[preview.provider] = preview.left_today
         if dry_run:
@@ -137,11 +141,13 @@ def _act(name: str, *, by: object, dry_run: bool, ids: list[str], **selection: A
         "dry_run": dry_run,
         "exact": foreseen.is_exact and left.is_exact,
         "cost_about": known_cost,
+        "plus_tokens": tokens_cost,
         "currency": settings.CURRENCY,
         "left_today": {name: f"{left:.2f}" for name, left in budgets.items()},
     }
     verb = "would change" if dry_run else "changed"
     price = "cost not known" if known_cost is None else f"cost about {money.shown(cost)}"
+    price += " plus tokens" if tokens_cost else ""
     price += "".join(f", {name} has {money.shown(n)} left today" for name, n in budgets.items())
     lines = [f"{name}: {verb} {changed}, left alone {left}, {price}", *refusals]
     return Answer(data, lines, is_well=not ids or changed == len(wanted))

@@ -256,6 +256,26 @@ def test_a_requeue_compares_its_cost_with_what_is_left_today(monkeypatch):
     assert answer["left_today"] == {"dear": "1.00"}
 
 
+def test_a_requeue_says_that_tokens_cost_too(monkeypatch):
+    monkeypatch.setattr(Chore, "provider_name", classmethod(lambda cls: "dear"))
+    limits.find("dear")
+    Provider.objects.update(price="0.04", output_price=1, daily_budget=None)
+    in_state(Status.FAILED, "a")
+
+    assert "cost about 0.04 USD plus tokens" in run("requeue", "--all", "--dry-run")[0]
+
+
+def test_status_prints_hints_and_is_well(monkeypatch):
+    monkeypatch.setattr(Chore, "provider_name", classmethod(lambda cls: "gemini:flash"))
+    limits.find("gemini:flash")
+    Provider.objects.update(strategy="batch", batch_note="404 from the server", price=1)
+
+    text, code = run("status")
+
+    assert "hint: gemini:flash makes its calls at once, at full price: 404 from the server" in text
+    assert code == 0
+
+
 def test_show_says_which_error_is_from_before_the_requeue(worker, chore):
     worker.fail(worker.claim_one(), PermanentError("no water"))
     assert "last error: trying again can't help – no water" in run("show", str(chore.id))[0]
