@@ -19,7 +19,7 @@ from jobs.admin.base import ReadOnlyAdmin, Rows
 from jobs.console import audit, batches, counting, figures, needs, providers, sentences
 from jobs.models import Call, Provider
 from jobs.models.provider import Strategy
-from jobs.paid import limits, money
+from jobs.paid import money, pausing
 from jobs.paid.clients import services
 
 LIMITS = ("requests_per_minute", "burst", "max_running", "timeout")
@@ -167,7 +167,7 @@ class ProviderAdmin(ReadOnlyAdmin):
             reason = form.cleaned_data["reason"] or sentences.PAUSED % request.user
             until = form.cleaned_data["until"]
             with transaction.atomic():
-                is_new = limits.pause(provider.name, reason, until, by=request.user)
+                is_new = pausing.pause(provider.name, reason, until, by=request.user)
                 if is_new:
                     audit.note(request.user, [provider], sentences.paused(until, reason))
             if is_new:
@@ -184,7 +184,7 @@ class ProviderAdmin(ReadOnlyAdmin):
     def resume(self, request: HttpRequest, object_id: str) -> HttpResponse:
         provider = self.object_or_refuse(request, object_id, "change")
         with transaction.atomic():
-            limits.resume(provider.name, by=request.user)
+            pausing.resume(provider.name, by=request.user)
             audit.note(request.user, [provider], gettext_noop("Resumed."))
         self.message_user(request, gettext("%s is open again.") % provider, messages.SUCCESS)
         return self.back(request, provider)

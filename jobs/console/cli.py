@@ -11,12 +11,12 @@ from django.core.management.base import CommandError
 from django.db import transaction
 from django.db.models import QuerySet
 
-from jobs.console import actions, answers, audit, counting, needs, sentences, story, waits
-from jobs.console.answers import Answer, misused
+from jobs.console import actions, audit, cli_groups, counting, job_waits, needs, sentences, story
+from jobs.console.cli_groups import Answer, misused
 from jobs.console.counting import MANY, Number
 from jobs.db import clock
 from jobs.models import Job, Provider, Status, job_models
-from jobs.paid import limits, money
+from jobs.paid import money, pausing
 
 LONGEST_PAUSE = 366 * 24 * 60  # minutes
 
@@ -62,7 +62,7 @@ def listing(*, limit: int, **selection: Any) -> Answer:
     ]
     found.sort(key=lambda job: str(job.id), reverse=True)
     found = found[: max(0, limit)]
-    in_batch = waits.in_batches(found)
+    in_batch = job_waits.in_batches(found)
     rows = [{**_short(job), "in_batch": in_batch.get(job.id)} for job in found]
     lines = [_line(row) for row in rows]
     return Answer(rows, lines)
@@ -178,7 +178,7 @@ def pause(
     is_new = True
     if not dry_run:
         with transaction.atomic():
-            is_new = limits.pause(row.name, reason, until, by=by)
+            is_new = pausing.pause(row.name, reason, until, by=by)
             if is_new:
                 audit.note(by, [row], sentences.paused(until, reason))
     data = {"provider": row.name, "paused": True, "changed": is_new and not dry_run}
@@ -191,7 +191,7 @@ def resume(*, provider: str, by: object, dry_run: bool, **_: Any) -> Answer:
     row = _provider(provider)
     if not dry_run:
         with transaction.atomic():
-            limits.resume(row.name, by=by)
+            pausing.resume(row.name, by=by)
             audit.note(by, [row], "Resumed.")
     data = {"provider": row.name, "paused": False, "dry_run": dry_run}
     return Answer(data, [f"{row.name}: open"])
@@ -262,6 +262,6 @@ ANSWERS: dict[str, Callable[..., Answer]] = {
     "cancel": cancel,
     "pause": pause,
     "resume": resume,
-    "processes": answers.of_processes,
-    "batches": answers.of_batches,
+    "processes": cli_groups.of_processes,
+    "batches": cli_groups.of_batches,
 }

@@ -15,7 +15,7 @@ from jobs import queue
 from jobs.console import actions, counting
 from jobs.errors import PermanentError
 from jobs.models import Provider, Status, Worker, uuid7
-from jobs.paid import limits
+from jobs.paid import limits, pausing
 from tests.jobs.conftest import new_chore
 from tests.jobs.console import in_state, statuses
 from tests.testapp.models import Chore
@@ -236,7 +236,7 @@ def test_status_counts_the_workers_that_miss_beats(alive):
 
 def test_status_is_well_without_a_worker_while_nothing_is_due():
     """Cron may start `runworker --drain` from time to time."""
-    limits.pause("unused", "no money")
+    pausing.pause("unused", "no money")
 
     assert run("status")[1] == 0
 

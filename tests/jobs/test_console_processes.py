@@ -9,29 +9,17 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from jobs import queue
-from jobs.console import needs, processes, shown
+from jobs.console import processes, shown
 from jobs.models import Call, Process, Status
-from jobs.paid import limits
-from jobs.queue import processes as moves
+from jobs.paid import limits, pausing
 from tests.jobs.batching import GEMINI, new_batch, new_member, new_process, submitted
 from tests.jobs.conftest import new_chore
-from tests.jobs.console import EVIL, log_in
+from tests.jobs.console import EVIL, ask, cards_of, log_in
 from tests.testapp.models import Chore
 
 pytestmark = pytest.mark.django_db
 
 LIST = reverse("admin:jobs_process_changelist")
-
-
-def page_of(client, process):
-    page = client.get(reverse("admin:jobs_process_change", args=[process.pk]))
-    assert page.status_code == 200
-    return page.text.partition("All columns")[0]
-
-
-def ask(client, process, name, method="post"):
-    url = reverse("admin:jobs_process_ask", args=[process.pk, name])
-    return getattr(client, method)(url, follow=True)
 
 
 def situation(process):
@@ -96,7 +84,7 @@ def test_a_paused_provider_is_named(monkeypatch):
     monkeypatch.setattr(Chore, "provider_name", classmethod(lambda cls: "dear"))
     process = new_process("a")
     limits.find("dear")
-    limits.pause("dear", "quota")
+    pausing.pause("dear", "quota")
 
     assert "dear: the provider is paused" in situation(process)
 
@@ -105,7 +93,7 @@ def test_what_holds_up_a_batch_is_told():
     process = new_process("a")
     new_member(job("a"), state="waiting")
     limits.find(GEMINI)
-    limits.pause(GEMINI, "quota")
+    pausing.pause(GEMINI, "quota")
 
     waits = f"1 calls wait for the next batch at {GEMINI}"
     assert situation(process) == f"{waits}; {GEMINI}: the provider is paused"
@@ -149,11 +137,11 @@ def test_an_ended_process_says_how_it_ended(operator, names, canceled, state):
     [course] = processes.look([process])
 
     assert (course.state, course.situation) == (state, "")
-    assert state in page_of(operator, process)
+    assert state in cards_of(operator, process)
 
 
 def test_an_empty_process_shows_no_bar(operator):
-    page = page_of(operator, new_process())
+    page = cards_of(operator, new_process())
 
     assert "It had no jobs." in page
     assert "tc-portions" not in page
@@ -164,7 +152,7 @@ def test_a_process_with_failures_is_red_even_while_it_is_open(operator):
     process = new_process("a", "b")
     Process.objects.filter(pk=process.pk).update(failed=1, open=1)
 
-    page = page_of(operator, process)
+    page = cards_of(operator, process)
 
     assert "tc-label tc-is-danger" in page
     assert "1 failed" in page
@@ -175,7 +163,7 @@ def test_results_that_were_consumed_are_told(operator):
     queue.cancel(Chore.objects.all())
     Chore.objects.all().delete()
 
-    assert "None is left" in page_of(operator, process)
+    assert "None is left" in cards_of(operator, process)
 
 
 def test_the_jobs_of_a_process_are_a_filtered_list(operator):
@@ -185,7 +173,7 @@ def test_the_jobs_of_a_process_are_a_filtered_list(operator):
     link = reverse("admin:testapp_chore_changelist") + f"?process={process.pk}"
     rows = operator.get(link).text
 
-    assert link in page_of(operator, process)
+    assert link in cards_of(operator, process)
     assert "mine" in rows
     assert "foreign" not in rows
     for forged in ("x", "00000000-0000-0000-0000-000000000000"):
@@ -197,7 +185,7 @@ def test_texts_of_others_are_escaped(operator):
     process = new_process("a", label=EVIL)
     Process.objects.filter(pk=process.pk).update(follow_error=EVIL)
 
-    for page in (page_of(operator, process), operator.get(LIST).text):
+    for page in (cards_of(operator, process), operator.get(LIST).text):
         assert "<script>alert" not in page
 
 
@@ -276,7 +264,7 @@ def test_what_no_longer_fits_changes_nothing(operator):
 def test_viewers_see_and_do_not_act(viewer):
     process = new_process("a")
 
-    assert "Cancel its jobs" not in page_of(viewer, process)
+    assert "Cancel its jobs" not in cards_of(viewer, process)
     assert ask(viewer, process, "cancel").status_code == 403
     assert ask(viewer, process, "cancel", "get").status_code == 403
     assert job("a").status == Status.QUEUED
@@ -290,44 +278,3 @@ def test_editors_see_no_process(client):
 def test_a_forged_id_is_no_error_of_ours(operator, id):
     assert operator.get(f"{LIST}{id}/change/").headers["Location"] == reverse("admin:index")
     assert operator.post(f"{LIST}{id}/ask/cancel/").status_code == 404
-
-
-# What follows
-
-
-@pytest.fixture
-def unfollowed():
-    process = new_process("a", then=Chore(name="after"))
-    Process.objects.filter(pk=process.pk).update(
-        follow={"model": "testapp.gone", "pk": None, "fields": {}}
-    )
-    queue.cancel(Chore.objects.filter(name="a"))
-    process.refresh_from_db()
-    assert process.follow_error
-    return process
-
-
-def test_what_could_not_follow_needs_a_person(operator, unfollowed):
-    found = [need.kind for need in needs.needs(needs.Situation.look())]
-
-    assert "unfollowed" in found
-    assert "What should follow could not be enqueued." in page_of(operator, unfollowed)
-    assert str(unfollowed) in operator.get(f"{LIST}?state=unfollowed").text
-
-
-def test_it_can_be_tried_again(operator, unfollowed):
-    assert "could not be enqueued again" in ask(operator, unfollowed, "follow").text
-
-    after = moves.as_json(Chore(name="after"))
-    Process.objects.filter(pk=unfollowed.pk).update(follow=after)
-    assert "What follows is enqueued." in ask(operator, unfollowed, "follow").text
-
-    assert job("after").status == Status.QUEUED
-    assert not Process.objects.unfollowed().exists()
-
-
-def test_a_person_can_let_nothing_follow(operator, unfollowed):
-    ask(operator, unfollowed, "dismiss")
-
-    assert not Process.objects.unfollowed().exists()
-    assert "Let nothing follow." in page_of(operator, unfollowed)
