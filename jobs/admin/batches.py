@@ -36,7 +36,7 @@ MOST = 50  # of its calls on its page; the list of calls has all
 @admin.register(Batch)
 class BatchAdmin(AskingAdmin, JobAdmin):
     list_display = [
-        *("subject", "provider", "stage", "said", "bar", "counts", "age", "spent"),
+        *("subject", "provider", "stage", "said", "bar", "counts", "lasts", "spent"),
     ]
     list_filter = [
         "status",
@@ -88,7 +88,7 @@ class BatchAdmin(AskingAdmin, JobAdmin):
         return f"{number(standing.done)} / {number(standing.failed)} / {number(batch.total)}"
 
     @admin.display(description=_("time"))
-    def age(self, batch: Any) -> str:
+    def lasts(self, batch: Any) -> str:
         return str(batch.standing.time)
 
     @admin.display(description=_("cost"))

@@ -29,7 +29,7 @@ CANCEL, FOLLOW, DISMISS = "cancel", "follow", "dismiss"
 class ProcessAdmin(AskingAdmin):
     list_display = [
         *("subject", "state", "bar", "finished", "failures", "canceled_jobs", "open_jobs"),
-        *("situation", "age"),
+        *("situation", "lasts"),
     ]
     list_display_links = ["subject"]
     list_filter = [ProcessStateFilter]
@@ -93,7 +93,7 @@ class ProcessAdmin(AskingAdmin):
         return str(process.course.situation)
 
     @admin.display(description=_("time"))
-    def age(self, process: Any) -> str:
+    def lasts(self, process: Any) -> str:
         return str(process.course.time)
 
     # The page of one process

@@ -5,19 +5,17 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
-from django.core.management import call_command
 from django.db import connection
 from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from jobs.console import batches, needs
-from jobs.models import Call, Provider, Status
+from jobs.models import Provider, Status
 from jobs.paid import limits
-from jobs.paid.batches.models import Batch
 from tests.jobs.batching import GEMINI, new_batch, new_member, submitted
 from tests.jobs.conftest import new_chore
-from tests.jobs.console import EVIL
+from tests.jobs.console import EVIL, cards_of
 from tests.testapp.models import Chore
 
 pytestmark = pytest.mark.django_db
@@ -25,17 +23,6 @@ pytestmark = pytest.mark.django_db
 LIST = reverse("admin:jobs_batch_changelist")
 FAILED = {"status": Status.FAILED, "finished_at": Now(), "last_error": "gone", "error_kind": "x"}
 DONE = {"status": Status.SUCCEEDED, "finished_at": Now(), "ended_at": Now()}
-
-
-def page_of(client, batch):
-    page = client.get(reverse("admin:jobs_batch_change", args=[batch.pk]))
-    assert page.status_code == 200
-    return page.text.partition("All columns")[0]
-
-
-def ask(client, batch, name, method="post"):
-    url = reverse("admin:jobs_batch_ask", args=[batch.pk, name])
-    return getattr(client, method)(url, follow=True)
 
 
 def queries(client, url):
@@ -70,7 +57,7 @@ THERE = {**SENT, "remote_id": "b"}
     ],
 )
 def test_every_stage_has_its_own_words(operator, columns, colour, label, meaning):
-    page = page_of(operator, new_batch(**columns))
+    page = cards_of(operator, new_batch(**columns))
 
     assert f'tc-is-{colour}">{label}<' in page
     assert meaning in page
@@ -84,7 +71,7 @@ def test_a_batch_tells_its_numbers_its_money_and_its_names(operator):
     new_member(new_chore("a"), batch, state="stored", cost=Decimal("0.015"))
     new_member(new_chore("b"), batch, error=EVIL)
 
-    page = page_of(operator, batch)
+    page = cards_of(operator, batch)
 
     for text in ("IN_PROGRESS", "batches/1", batch.token, "5 / 10 (50 %)", "0.20 USD", "0.015 USD"):
         assert text in page
@@ -104,7 +91,7 @@ def test_calls_that_are_asked_again_have_not_failed(operator):
     assert "1 / 1 / 4" in rows
     assert "ended early" in rows
     assert "0.25 USD" in rows
-    assert "asked again: 1" in page_of(operator, batch)
+    assert "asked again: 1" in cards_of(operator, batch)
 
 
 def test_what_is_booked_is_shown_until_it_ends(operator):
@@ -116,10 +103,19 @@ def test_what_is_booked_is_shown_until_it_ends(operator):
 def test_no_number_is_shown_that_the_provider_has_not_told(operator):
     batch = submitted(done=0)
 
-    assert "0 %" not in page_of(operator, batch)
+    assert "0 %" not in cards_of(operator, batch)
     assert "0 %" not in operator.get(LIST).text
     text = batches.Standing(batch, batch.created_at).text
     assert text == f"batch of 10 at {GEMINI}: at the provider"
+
+
+def test_its_time_has_a_label_on_a_phone(operator):
+    """There the style hides the label of "age" alone, which speaks for itself."""
+    submitted()
+
+    cell = re.search(r"<td[^>]*field-lasts[^>]*>", operator.get(LIST).text)
+
+    assert 'data-label="time"' in cell[0]
 
 
 def test_the_calls_of_ended_batches_are_added_up_once(operator):
@@ -156,116 +152,6 @@ def test_the_list_needs_no_query_per_row(operator):
     assert queries(operator, LIST) == few
 
 
-# What people do
-
-
-def test_cancel_asks_first(operator):
-    batch = submitted()
-
-    assert (
-        "What it has finished is paid for, and used." in ask(operator, batch, "cancel", "get").text
-    )
-    assert not Batch.objects.get().cancel_asked
-    page = ask(operator, batch, "cancel").text
-
-    assert Batch.objects.get().cancel_asked
-    assert "Asked to cancel it at the provider." in page
-
-
-def test_look_now_makes_it_due(operator):
-    batch = submitted()
-
-    ask(operator, batch, "look")
-
-    assert Batch.objects.due().exists()
-
-
-def test_only_what_can_be_done_is_offered(operator):
-    prepared = page_of(operator, new_batch(collected_at=Now()))
-    uncertain = page_of(operator, new_batch(**SENT, run_after=Now() + timedelta(minutes=4)))
-
-    assert "Look now" in prepared
-    assert "Cancel at the provider" not in prepared  # nothing of it is there
-    assert "Look now" not in uncertain  # it looks three times, each a while after the last
-    assert "Cancel at the provider" in uncertain
-
-
-def test_only_calls_that_no_batch_has_are_made_at_once(operator):
-    sent, prepared, collecting = submitted(), new_batch(collected_at=Now()), new_batch()
-    new_member(new_chore("sent"), sent)
-    new_member(new_chore("collected"), prepared, state="waiting")
-    new_member(new_chore("hurried"), state="waiting", strategy="sync")
-    new_member(new_chore("elsewhere"), state="waiting", provider="another")
-    waits = new_member(new_chore("waits"), state="waiting")
-
-    for batch in (sent, prepared):
-        assert "Nothing was changed" in ask(operator, batch, "hurry").text
-    assert "Calls that wait for a batch: 1<" in ask(operator, collecting, "hurry", "get").text
-    page = ask(operator, collecting, "hurry").text
-
-    assert "Calls that are made at once now: 1." in page
-    assert "Took its waiting calls out of the batch" in page
-    waits.refresh_from_db()
-    assert waits.strategy == "sync"
-    assert Call.objects.filter(strategy="sync").count() == 2
-    assert "Nothing was changed" in ask(operator, collecting, "hurry").text
-
-
-def test_nothing_is_noted_if_no_call_is_left_to_hurry(operator, monkeypatch):
-    collecting = new_batch()
-    new_member(new_chore("a"), state="waiting")
-    gone = lambda rows, by: 0  # noqa: E731  # a worker collects them after the question
-    monkeypatch.setattr("jobs.paid.batches.asked.hurry", gone)
-
-    page = ask(operator, collecting, "hurry").text
-
-    assert "Calls that are made at once now: 0." in page
-    assert "Took its waiting calls" not in page
-
-
-def test_a_batch_says_what_holds_it_up(operator):
-    batch = new_batch()
-    limits.find(GEMINI)
-    limits.pause(GEMINI, "quota")
-
-    assert f"{GEMINI}: the provider is paused" in page_of(operator, batch)
-    assert "the provider is paused" not in page_of(operator, submitted())
-
-
-def test_viewers_do_not_act(viewer):
-    batch = submitted()
-
-    assert "Look now" not in page_of(viewer, batch)
-    for name in ("cancel", "look", "hurry"):
-        assert ask(viewer, batch, name).status_code == 403
-    assert not Batch.objects.get().cancel_asked
-
-
-def test_a_failed_batch_can_be_requeued(operator):
-    batch = submitted(**FAILED)
-
-    operator.post(reverse("admin:jobs_batch_act", args=[batch.pk, "requeue"]))
-
-    batch.refresh_from_db()
-    assert (batch.status, batch.remote_id) == (Status.QUEUED, "batches/1")
-
-
-def test_the_generic_cancel_leaves_batches_alone_and_names_the_right_action(operator, capsys):
-    batch = submitted()
-
-    assert (
-        operator.post(reverse("admin:jobs_batch_act", args=[batch.pk, "cancel"])).status_code == 404
-    )
-    with pytest.raises(SystemExit):
-        call_command("jobs", "cancel", str(batch.pk))
-
-    told = capsys.readouterr().out
-    assert "changed 0, left alone 1" in told
-    assert "Cancel at the provider" in told
-    batch.refresh_from_db()
-    assert batch.status == Status.QUEUED
-
-
 # What needs a person
 
 
@@ -282,7 +168,7 @@ def test_a_batch_that_takes_too_long_needs_a_person(operator):
     assert "old_batch" in needed()
     assert "batches/late" in operator.get(f"{LIST}?stage=old").text
     assert "batches/1" not in operator.get(f"{LIST}?stage=old").text
-    assert "longer than 26 hours" in page_of(operator, late)
+    assert "longer than 26 hours" in cards_of(operator, late)
 
 
 def test_a_failed_batch_needs_a_person():
