@@ -16,7 +16,7 @@ from jobs.console.stages import COLOURS, MEANINGS, Stage, stage
 from jobs.models import ENDED, Call, Provider, State, Status, Strategy
 from jobs.models.call import CallQuerySet
 from jobs.paid.batches.models import Batch
-from jobs.paid.waiting import LASTING, Reason, closed
+from jobs.paid.waiting import Reason, closed
 
 TOO_OLD = timedelta(hours=26)  # providers promise a day
 
@@ -201,9 +201,12 @@ def held_up(names: Collection[str]) -> dict[str, str]:
 
 
 def _held_up(provider: Provider) -> str:
+    """A budget that is too small for a call at once may still cover one in a batch."""
     wait = closed(provider)
-    if wait and wait.reason in LASTING:
+    if wait and wait.reason in (Reason.PAUSED, Reason.PRICE):
         return wait.text
     left = provider.left_today
-    is_spent = left is not None and (not left or left < provider.cost(batch=True))
-    return str(Reason.BUDGET.label) if is_spent else ""
+    needed = max(provider.cost(batch=True), provider.short_of or 0)
+    if left is None or (left and left >= needed):
+        return ""
+    return wait.text if wait and wait.reason == Reason.BUDGET else str(Reason.BUDGET.label)

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.core.management import call_command
 from django.db import connection
-from django.db.models.functions import Now
+from django.db.models.functions import Now, TruncDate
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
@@ -81,7 +81,7 @@ def test_usually_means_most_of_the_batches_that_had_results():
     [
         ({"paused": True}, "the provider is paused"),
         (
-            {"price": 1, "daily_budget": 5, "spent": 5, "spent_on": Now()},
+            {"price": 1, "daily_budget": 5, "spent": 5, "spent_on": TruncDate(Now())},
             "today&#x27;s budget is spent",
         ),
     ],
@@ -95,6 +95,17 @@ def test_a_job_says_what_holds_up_its_batch(operator, columns, why):
 
     assert "waits for a batch since" in page
     assert f"{GEMINI}: {why}" in page
+
+
+def test_a_budget_that_covers_a_call_in_a_batch_holds_up_none(operator):
+    new_member(new_chore("sweep"), state="waiting")
+    limits.find(GEMINI)
+    Provider.objects.filter(name=GEMINI).update(price="0.04", daily_budget="0.02")
+
+    page = operator.get(CHORES).text
+
+    assert "waits for a batch since" in page
+    assert "budget" not in page
 
 
 def test_a_list_asks_once_for_the_batches_of_all_its_jobs(operator):
