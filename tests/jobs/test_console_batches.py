@@ -11,8 +11,11 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from jobs.console import batches, needs
-from jobs.models import Provider, Status
+from jobs.errors import BadRequest, ProviderUnavailable
+from jobs.models import Call, Provider, Status
 from jobs.paid import limits
+from jobs.paid.batches import members
+from jobs.paid.batches.models import Batch
 from tests.jobs.batching import GEMINI, new_batch, new_member, submitted
 from tests.jobs.conftest import new_chore
 from tests.jobs.console import EVIL, cards_of
@@ -92,6 +95,20 @@ def test_calls_that_are_asked_again_have_not_failed(operator):
     assert "ended early" in rows
     assert "0.25 USD" in rows
     assert "asked again: 1" in cards_of(operator, batch)
+
+
+def test_calls_that_left_an_ended_batch_are_told_from_those_that_failed():
+    batch = submitted(total=3)
+    again, bad, released = [new_member(new_chore(name), batch, request={}) for name in "abc"]
+    members.again(again, ProviderUnavailable(reason="overloaded"))
+    members.fail(Call.objects.filter(pk=bad.pk), BadRequest("too long"))
+    members.release(Call.objects.filter(pk=released.pk))
+    Batch.objects.filter(pk=batch.pk).update(**DONE)
+
+    standing = batches.look_into(Batch.objects.get(pk=batch.pk), batch.created_at)
+
+    assert (standing.failed, standing.unanswered) == (1, 2)
+    assert standing.stage == "partly"
 
 
 def test_what_is_booked_is_shown_until_it_ends(operator):
