@@ -1,6 +1,6 @@
 """Actions that ask first: a page that tells the effect, then a POST that carries it out."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,11 +16,14 @@ from jobs.admin.base import ReadOnlyAdmin
 
 @dataclass(frozen=True)
 class Question:
-    """What a person may ask for: its title, and what it will do to this row."""
+    """What a person may ask for: its title, and what it will do to this row.
+
+    The effects are found out when a person asks, not for each button on a page.
+    """
 
     name: str
     title: Any
-    effects: Sequence[str] = ()
+    effects: Callable[[], Sequence[str]] = tuple
     asks: bool = True  # False: harmless, so its button acts at once
 
 

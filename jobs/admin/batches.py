@@ -11,30 +11,32 @@ from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
+from jobs.admin import hurrying
 from jobs.admin.asking import AskingAdmin, Question
 from jobs.admin.attempts import job_link
 from jobs.admin.bars import bar
 from jobs.admin.base import link_to
 from jobs.admin.filters import BatchFilter, CallProviderFilter, CreatedFilter, StageFilter
 from jobs.admin.jobs import JobAdmin
-from jobs.admin.processes import HURRIED, hurry_effects
 from jobs.console import audit, batches, counting, shown
-from jobs.console.batches import COLOURS, Stage, Standing
+from jobs.console.batches import AGAIN, Standing
 from jobs.console.shown import number
+from jobs.console.stages import COLOURS, Stage
 from jobs.db import clock
 from jobs.models import Call, State, Status
 from jobs.paid import money
 from jobs.paid.batches import asked, queries
 from jobs.paid.batches.models import Batch
 
-CANCEL, LOOK, HURRY = "cancel", "look", "hurry"
+CANCEL, LOOK = "cancel", "look"
+NOT_YET = (Stage.COLLECTING, Stage.UNCERTAIN)  # a look would find nothing, or use up one of few
 MOST = 50  # of its calls on its page; the list of calls has all
 
 
 @admin.register(Batch)
 class BatchAdmin(AskingAdmin, JobAdmin):
     list_display = [
-        *("subject", "provider", "stage", "said", "bar", "counts", "age", "spent"),
+        *("subject", "provider", "stage", "said", "bar", "counts", "lasts", "spent"),
     ]
     list_filter = [
         "status",
@@ -46,7 +48,7 @@ class BatchAdmin(AskingAdmin, JobAdmin):
     exhibit_template = "admin/jobs/batch.html"
     # No "cancel": its own one asks the provider. No "rerun": its results are handed out.
     job_actions = ("requeue", "remove")
-    question_names = (CANCEL, LOOK, HURRY)
+    question_names = (CANCEL, LOOK, hurrying.HURRY)
 
     def search(self, term: str) -> Q:
         return super().search(term) | Q(token=term) | Q(remote_id=term)
@@ -82,20 +84,23 @@ class BatchAdmin(AskingAdmin, JobAdmin):
     def counts(self, batch: Any) -> str:
         if not batch.standing.has_counts:
             return number(batch.standing.size) if batch.standing.size else ""
-        return f"{number(batch.done)} / {number(batch.failed)} / {number(batch.total)}"
+        standing = batch.standing
+        return f"{number(standing.done)} / {number(standing.failed)} / {number(batch.total)}"
 
     @admin.display(description=_("time"))
-    def age(self, batch: Any) -> str:
+    def lasts(self, batch: Any) -> str:
         return str(batch.standing.time)
 
-    @admin.display(description=_("cost so far"))
+    @admin.display(description=_("cost"))
     def spent(self, batch: Any) -> str:
+        if batch.booked and not batch.ended_at:
+            return gettext("booked %s") % money.shown(batch.booked)
         return money.shown(batch.standing.cost)
 
     # The page of one batch
 
     def describe(self, request: HttpRequest, batch: Any) -> dict[str, Any]:
-        [standing] = batches.look([batch], clock.now())
+        standing = batches.look_into(batch, clock.now())
         waits = counting.count(batches.waiting(batch))
         usual = queries.usual_seconds(batch.provider) if standing.is_living else None
         return {
@@ -105,9 +110,11 @@ class BatchAdmin(AskingAdmin, JobAdmin):
             "standing": standing,
             "bar": bar_of(standing),
             "states": [
-                (State(state).label, number(count)) for state, count in standing.members.items()
+                (gettext("asked again") if state == AGAIN else State(state).label, number(count))
+                for state, count in standing.members.items()
             ],
             "waits": waits,
+            "held_up": held_up(batch, standing),
             "usual": "" if usual is None else shown.short(timedelta(seconds=usual)),
             "next_look": next_look(standing),
             "members": members(batch, standing),
@@ -119,19 +126,20 @@ class BatchAdmin(AskingAdmin, JobAdmin):
     # What people ask for
 
     def questions(self, request: HttpRequest, batch: Batch) -> list[Question]:
-        [standing] = batches.look([batch], clock.now())
+        standing = Standing(batch, clock.now())
         offered = []
         if standing.is_living and not batch.ended_at:
-            if batch.status == Status.QUEUED and standing.stage != Stage.COLLECTING:
+            if batch.status == Status.QUEUED and standing.stage not in NOT_YET:
                 offered.append(Question(LOOK, _("Look now"), asks=False))
-            if not batch.cancel_asked:
-                offered.append(Question(CANCEL, _("Cancel at the provider"), cancel_effects()))
-        if waits := counting.count(batches.waiting(batch)):
-            offered.append(Question(HURRY, _("Make the rest at once"), hurry_effects(waits)))
-        return offered
+            if batch.create_sent_at and not batch.cancel_asked:
+                offered.append(Question(CANCEL, _("Cancel at the provider"), cancel_effects))
+        return [*offered, *hurrying.questions([batches.waiting(batch)])]
 
     def carry_out(self, request: HttpRequest, batch: Batch, name: str) -> None:
-        {CANCEL: self.cancel, LOOK: self.look_now, HURRY: self.hurry}[name](request, batch)
+        if name == hurrying.HURRY:
+            hurrying.hurry(self, request, batch, [batches.waiting(batch)])
+        else:
+            {CANCEL: self.cancel, LOOK: self.look_now}[name](request, batch)
 
     def cancel(self, request: HttpRequest, batch: Batch) -> None:
         with transaction.atomic():
@@ -150,13 +158,6 @@ class BatchAdmin(AskingAdmin, JobAdmin):
         text = gettext("A worker looks at it as soon as one is free.")
         self.message_user(request, text, messages.SUCCESS)
 
-    def hurry(self, request: HttpRequest, batch: Batch) -> None:
-        with transaction.atomic():
-            hurried = asked.hurry(batches.waiting(batch), request.user)
-            audit.note(request.user, [batch], HURRIED)
-        text = gettext("Calls that are made at once now: %s.") % number(hurried)
-        self.message_user(request, text, messages.SUCCESS)
-
 
 def cancel_effects() -> list[str]:
     return [
@@ -164,6 +165,13 @@ def cancel_effects() -> list[str]:
         gettext("What it has finished is paid for, and used."),
         gettext("What was not paid for goes into the next batch, unless it is made at once."),
     ]
+
+
+def held_up(batch: Batch, standing: Standing) -> str:
+    """What keeps its calls from being sent: a pause, a budget; empty once they are."""
+    if batch.create_sent_at or not standing.is_living:
+        return ""
+    return batches.held_up([batch.provider]).get(batch.provider, "")
 
 
 def next_look(standing: Standing) -> str:
@@ -190,8 +198,8 @@ def bar_of(standing: Standing) -> str:
         return bar([], 0, gettext("The provider has told no numbers yet."))
     text = gettext("%(percent)s %%: %(done)s done, %(failed)s failed, of %(total)s") % {
         "percent": standing.percent,
-        "done": number(batch.done),
-        "failed": number(batch.failed),
+        "done": number(standing.done),
+        "failed": number(standing.failed),
         "total": number(batch.total),
     }
-    return bar([("success", batch.done), ("danger", batch.failed)], batch.total, text)
+    return bar([("success", standing.done), ("danger", standing.failed)], batch.total, text)

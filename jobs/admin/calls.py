@@ -52,6 +52,7 @@ class CallAdmin(VerdictAdmin):
         ("started_at", DayFilter),
     ]
     ordering = ["-started_at"]
+    exclude = ["request"]  # it may be megabytes, and its job's page shows it
     actions = ["mark_seen"]
 
     def adorn(self, rows: list[Any]) -> None:

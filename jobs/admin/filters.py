@@ -211,11 +211,13 @@ class BatchFilter(admin.SimpleListFilter):
     parameter_name = "batch"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
-        chosen = as_uuid(request.GET.get(self.parameter_name, ""))
-        return [(str(chosen), str(chosen))] if chosen else []
+        chosen = request.GET.get(self.parameter_name, "")
+        return [(chosen, causes.beginning(chosen, 60))] if chosen else []
 
     def queryset(self, request: HttpRequest, rows: QuerySet[Any]) -> QuerySet[Any]:
-        return rows if self.value() is None else rows.filter(batch_id=as_uuid(self.value() or ""))
+        if self.value() is None:
+            return rows
+        return rows.filter(batch_id=as_uuid(self.value() or "") or uuid.UUID(int=0))
 
 
 class ProcessStateFilter(admin.SimpleListFilter):

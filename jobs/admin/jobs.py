@@ -23,7 +23,7 @@ from jobs.admin.filters import (
     WorkerFilter,
     refuse_nul,
 )
-from jobs.console import audit, causes, counting, shown, waits
+from jobs.console import audit, causes, counting, job_waits, shown
 from jobs.console.counting import MANY
 from jobs.db import clock
 from jobs.models import ENDED, Attempt, Call, Job, Process, Status, Worker
@@ -124,7 +124,7 @@ class JobAdmin(ActingAdmin):
             Now(),  # by the database's clock, like all other times
         )
         known = {id: times for id, *times in runs}
-        wait = waits.of(rows, provider)
+        wait = job_waits.of(rows, provider)
         for job in rows:
             job.wait = wait[job.pk]
             *job.last_run, job.now = known.get(job.id, (None, None, timezone.now()))
@@ -178,7 +178,7 @@ class JobAdmin(ActingAdmin):
             "running": timeline.running(job, calls, now),
             "trouble": timeline.trouble(job, attempts),
             "runs": counting.count(Attempt.objects.filter(job_id=job.pk)) + bool(job.locked_at),
-            "wait": waits.of([job], limits.find(name) if name else None)[job.pk],
+            "wait": job_waits.of([job], limits.find(name) if name else None)[job.pk],
             "process": job.process_id and Process.objects.filter(pk=job.process_id).first(),
             "no_worker": not Worker.objects.working().exists(),
             "attempts": timeline.attempts(job, attempts),

@@ -13,6 +13,7 @@ from unfold.decorators import display
 from jobs.admin.base import Rows, page_of
 from jobs.admin.filters import ProcessFilter
 from jobs.admin.jobs import JobAdmin
+from jobs.console.shown import number
 from jobs.llm.models import LLMJob, State
 from jobs.models import Process
 
@@ -33,6 +34,7 @@ class LLMJobAdmin(JobAdmin):
         "duration",
     ]
     exhibit_template = "admin/jobs/request.html"
+    exclude = ["request_json", "response_json"]  # shown above the columns, and cut
 
     def get_queryset(self, request: HttpRequest) -> Rows:
         rows: Rows = super().get_queryset(request)
@@ -86,5 +88,5 @@ def readable(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)
     if len(text) <= LONGEST:
         return text
-    more = gettext("… and %s more letters") % (len(text) - LONGEST)
+    more = gettext("… and %s more letters") % number(len(text) - LONGEST)
     return f"{text[:LONGEST]}\n{more}"

@@ -1,5 +1,6 @@
 """Processes: how far each group of jobs is, what it waits for, and what followed."""
 
+from functools import partial
 from typing import Any
 
 from django.contrib import admin, messages
@@ -9,27 +10,26 @@ from django.utils.translation import gettext, gettext_noop, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
+from jobs.admin import hurrying
 from jobs.admin.asking import AskingAdmin, Question
 from jobs.admin.bars import bar
 from jobs.admin.base import Rows, as_uuid, link_to
 from jobs.admin.filters import ProcessFilter, ProcessStateFilter, refuse_nul
-from jobs.console import actions, audit, counting, processes
-from jobs.console.counting import Number
+from jobs.console import actions, audit, processes
 from jobs.console.shown import number
 from jobs.db import faults
 from jobs.models import Process, Status
-from jobs.paid.batches import asked
 from jobs.queue import processes as moves
 
 COLOURS = {colour: colour for colour in ("success", "info", "danger", "plain")}
-CANCEL, HURRY, FOLLOW, DISMISS = "cancel", "hurry", "follow", "dismiss"
+CANCEL, FOLLOW, DISMISS = "cancel", "follow", "dismiss"
 
 
 @admin.register(Process)
 class ProcessAdmin(AskingAdmin):
     list_display = [
         *("subject", "state", "bar", "finished", "failures", "canceled_jobs", "open_jobs"),
-        *("situation", "age"),
+        *("situation", "lasts"),
     ]
     list_display_links = ["subject"]
     list_filter = [ProcessStateFilter]
@@ -38,7 +38,7 @@ class ProcessAdmin(AskingAdmin):
     search_fields = ["id"]  # only to show the search box
     search_help_text = _("id of a process")
     change_form_template = "admin/jobs/process.html"
-    question_names = (CANCEL, HURRY, FOLLOW, DISMISS)
+    question_names = (CANCEL, hurrying.HURRY, FOLLOW, DISMISS)
 
     def get_search_results(
         self, request: HttpRequest, queryset: Rows, search_term: str
@@ -93,7 +93,7 @@ class ProcessAdmin(AskingAdmin):
         return str(process.course.situation)
 
     @admin.display(description=_("time"))
-    def age(self, process: Any) -> str:
+    def lasts(self, process: Any) -> str:
         return str(process.course.time)
 
     # The page of one process
@@ -137,14 +137,14 @@ class ProcessAdmin(AskingAdmin):
     def questions(self, request: HttpRequest, process: Process) -> list[Question]:
         offered = []
         if process.open:
-            offered.append(Question(CANCEL, _("Cancel its jobs"), self.effects(request, process)))
-        if waits := _count(processes.waiting_calls(process)):
-            offered.append(Question(HURRY, _("Make the rest at once"), hurry_effects(waits)))
+            effects = partial(self.effects, request, process)
+            offered.append(Question(CANCEL, _("Cancel its jobs"), effects))
+        offered += hurrying.questions(processes.waiting_calls(process))
         if process.follow_error:
             text = gettext("If it can’t be enqueued again, the process says why.")
-            offered.append(Question(FOLLOW, _("Enqueue what follows again"), [text]))
-            text = gettext("Nothing follows this process, and it no longer needs a person.")
-            offered.append(Question(DISMISS, _("Let nothing follow"), [text]))
+            offered.append(Question(FOLLOW, _("Enqueue what follows again"), lambda: [text]))
+            end = gettext("Nothing follows this process, and it no longer needs a person.")
+            offered.append(Question(DISMISS, _("Let nothing follow"), lambda: [end]))
         return offered
 
     def effects(self, request: HttpRequest, process: Process) -> list[str]:
@@ -167,7 +167,7 @@ class ProcessAdmin(AskingAdmin):
     def carry_out(self, request: HttpRequest, process: Process, name: str) -> None:
         {
             CANCEL: self.cancel,
-            HURRY: self.hurry,
+            hurrying.HURRY: self.hurry,
             FOLLOW: self.follow,
             DISMISS: self.dismiss,
         }[name](request, process)
@@ -195,13 +195,7 @@ class ProcessAdmin(AskingAdmin):
             self.message_user(request, text, messages.WARNING)
 
     def hurry(self, request: HttpRequest, process: Process) -> None:
-        with transaction.atomic():
-            hurried = sum(
-                asked.hurry(calls, request.user) for calls in processes.waiting_calls(process)
-            )
-            audit.note(request.user, [process], HURRIED)
-        text = gettext("Calls that are made at once now: %s.") % number(hurried)
-        self.message_user(request, text, messages.SUCCESS)
+        hurrying.hurry(self, request, process, processes.waiting_calls(process))
 
     def follow(self, request: HttpRequest, process: Process) -> None:
         with transaction.atomic():
@@ -218,21 +212,6 @@ class ProcessAdmin(AskingAdmin):
             moves.let_nothing_follow(process)
             audit.note(request.user, [process], gettext_noop("Let nothing follow."))
         self.message_user(request, gettext("Nothing follows this process."), messages.SUCCESS)
-
-
-HURRIED = gettext_noop("Took its waiting calls out of the batch, to make them at once.")
-
-
-def hurry_effects(waits: Number) -> list[str]:
-    return [
-        gettext("Calls that wait for a batch: %s") % waits,
-        gettext("They are made one by one, as soon as the provider’s limits allow, at full price."),
-        gettext("Calls in a batch that was sent stay there: they may be paid for already."),
-    ]
-
-
-def _count(calls: list[Any]) -> Number:
-    return Number(sum(map(int, counting.counts(dict(enumerate(calls))).values())))
 
 
 def may_change(request: HttpRequest, model: Any) -> bool:

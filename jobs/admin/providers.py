@@ -16,10 +16,10 @@ from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
 from jobs.admin.base import ReadOnlyAdmin, Rows
-from jobs.console import audit, figures, needs, providers, sentences
-from jobs.models import Provider
+from jobs.console import audit, batches, counting, figures, needs, providers, sentences
+from jobs.models import Call, Provider
 from jobs.models.provider import Strategy
-from jobs.paid import limits, money
+from jobs.paid import money, pausing
 from jobs.paid.clients import services
 
 LIMITS = ("requests_per_minute", "burst", "max_running", "timeout")
@@ -91,9 +91,22 @@ class ProviderAdmin(ReadOnlyAdmin):
         edited = [name for name in form.changed_data if name in (*LIMITS, STRATEGY, *MONEY)]
         if edited:
             obj.save(update_fields=edited)
+        if STRATEGY in edited and obj.strategy == Strategy.SYNC:
+            self.tell_what_is_let_go(request, obj)
         if obj.lacks_price:
             text = gettext("%s has a budget but no price: no call starts until its price is set.")
             self.message_user(request, text % obj, messages.WARNING)
+
+    def tell_what_is_let_go(self, request: HttpRequest, provider: Provider) -> None:
+        """Calls that wait for a batch are bought at full price now: see `collecting`."""
+        calls = Call.objects.filter(provider=provider.name, strategy="")
+        if waits := counting.count(batches.hurriable(calls)):
+            text = gettext(
+                "Calls that wait for a batch and are made at once now, at full price: %(number)s,"
+                " for about %(cost)s."
+            )
+            text %= {"number": waits, "cost": about(provider, waits)}
+            self.message_user(request, text, messages.WARNING)
 
     def adorn(self, rows: list[Any]) -> None:
         found = {each.provider.name: each for each in providers.look(figures.by_status())}
@@ -154,7 +167,7 @@ class ProviderAdmin(ReadOnlyAdmin):
             reason = form.cleaned_data["reason"] or sentences.PAUSED % request.user
             until = form.cleaned_data["until"]
             with transaction.atomic():
-                is_new = limits.pause(provider.name, reason, until, by=request.user)
+                is_new = pausing.pause(provider.name, reason, until, by=request.user)
                 if is_new:
                     audit.note(request.user, [provider], sentences.paused(until, reason))
             if is_new:
@@ -171,7 +184,7 @@ class ProviderAdmin(ReadOnlyAdmin):
     def resume(self, request: HttpRequest, object_id: str) -> HttpResponse:
         provider = self.object_or_refuse(request, object_id, "change")
         with transaction.atomic():
-            limits.resume(provider.name, by=request.user)
+            pausing.resume(provider.name, by=request.user)
             audit.note(request.user, [provider], gettext_noop("Resumed."))
         self.message_user(request, gettext("%s is open again.") % provider, messages.SUCCESS)
         return self.back(request, provider)
@@ -187,11 +200,18 @@ def about_batches(provider: Provider | None) -> str:
     if provider is None or not services.has_batches(provider.name):
         return gettext("This provider has no batches: every call is made at once.")
     text = gettext(
-        "In batches, calls wait for up to a day and cost %(percent)s %% of the price. A change"
-        " holds for calls that begin after it: a batch that was sent goes on, and calls that wait"
-        " for one can be made at once on the page of their batch or process."
+        "In batches, calls wait for up to a day and cost %(percent)s %% of the price. A batch that"
+        " has collected its calls goes on after a change. Calls that still wait for a batch are"
+        " made at once, at full price, when “at once” is chosen here, unless their job asked for a"
+        " batch."
     )
     return text % {"percent": provider.batch_percent}
+
+
+def about(provider: Provider, calls: int) -> str:
+    """What these calls cost if they are made at once; without their tokens."""
+    cost = money.shown(provider.cost() * calls)
+    return gettext("%s plus tokens") % cost if provider.tokens_cost else cost
 
 
 def _value(value: object) -> str:

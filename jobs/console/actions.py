@@ -20,6 +20,7 @@ from jobs.console.counting import MANY, Number
 from jobs.db import clock, faults, sessions
 from jobs.models import ENDED, Job, Status
 from jobs.paid import limits
+from jobs.paid.batches.strategy import takes_batches
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
@@ -138,7 +139,8 @@ class Preview:
     numbers: dict[Status, Number]
     before: datetime  # by the database's clock; jobs that qualify later were not shown
     provider: str | None = None  # None: no paid call is made
-    price: Decimal | None = None  # of one call
+    price: Decimal | None = None  # of one call, made as its provider makes them now
+    tokens_cost: bool = False  # beside that
     left_today: Decimal | None = None  # of the provider's budget; None: no limit
     refused: str = ""  # why this action changes no job of this kind
 
@@ -170,6 +172,10 @@ class Preview:
         return None if self.price is None else self.price * min(self.changed, MANY)
 
     @property
+    def has_price(self) -> bool:
+        return bool(self.price) or self.tokens_cost
+
+    @property
     def is_beyond_budget(self) -> bool:
         """Whether it may cost more than is left today: the rest of the jobs waits for another day.
 
@@ -193,7 +199,10 @@ def preview(action: Action, jobs: Jobs) -> Preview:
     if provider is None:
         return Preview(action, numbers, before, refused=_refused(action, jobs.model))
     row = limits.find(provider)
-    return Preview(action, numbers, before, provider, row.price, row.left_today)
+    price = row.cost(batch=takes_batches(row))
+    return Preview(
+        action, numbers, before, provider, price, row.tokens_cost, left_today=row.left_today
+    )
 
 
 def _refused(action: Action, model: type[Job]) -> str:

@@ -1,87 +1,27 @@
 """What the console says about batches: how far they are, what that means, what they cost."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Sum, TextChoices
+from django.db.models import Case, Count, F, Q, Sum, TextField, Value, When
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from jobs.console import shown
-from jobs.models import ENDED, Call, State, Status
+from jobs.console.stages import COLOURS, MEANINGS, Stage, stage
+from jobs.models import ENDED, Call, Provider, State, Status, Strategy
+from jobs.models.call import CallQuerySet
 from jobs.paid.batches.models import Batch
+from jobs.paid.waiting import Reason, closed
 
 TOO_OLD = timedelta(hours=26)  # providers promise a day
 
 
-class Stage(TextChoices):
-    """Where a batch is, in words for people; the provider's own word is its `state`."""
-
-    COLLECTING = "collecting", gettext_lazy("collecting")
-    PREPARED = "prepared", gettext_lazy("not sent yet")
-    UNCERTAIN = "uncertain", gettext_lazy("creation uncertain")
-    SUBMITTED = "submitted", gettext_lazy("at the provider")
-    CANCELING = "canceling", gettext_lazy("being canceled")
-    FETCHING = "fetching", gettext_lazy("fetching results")
-    DONE = "done", gettext_lazy("done")
-    FAILED = "failed", gettext_lazy("failed")
-    CANCELED = "canceled", gettext_lazy("canceled")
-
-
-MEANINGS = {
-    Stage.COLLECTING: gettext_lazy("Calls join it for a short while, then it is sent."),
-    Stage.PREPARED: gettext_lazy("Its calls are chosen. It costs nothing until it is created."),
-    Stage.UNCERTAIN: gettext_lazy(
-        "The request to create it was sent, but its answer is not known. It is looked for in the"
-        " provider’s list by its token, and never created twice."
-    ),
-    Stage.SUBMITTED: gettext_lazy("The provider works on it. No worker is kept busy meanwhile."),
-    Stage.CANCELING: gettext_lazy(
-        "The provider was asked to stop, or will be at the next look. What is finished is used."
-    ),
-    Stage.FETCHING: gettext_lazy("The provider has ended it. Its results are fetched."),
-    Stage.DONE: gettext_lazy("Every result was handed to its job."),
-    Stage.FAILED: gettext_lazy(
-        "It has given up, and its calls wait. Requeue it: it goes on where it stopped, and creates"
-        " nothing twice."
-    ),
-    Stage.CANCELED: gettext_lazy("It was ended without results."),
-}
-COLOURS = {
-    Stage.COLLECTING.value: "info",
-    Stage.PREPARED.value: "info",
-    Stage.UNCERTAIN.value: "warning",
-    Stage.SUBMITTED.value: "info",
-    Stage.CANCELING.value: "warning",
-    Stage.FETCHING.value: "info",
-    Stage.DONE.value: "success",
-    Stage.FAILED.value: "danger",
-    Stage.CANCELED.value: "plain",
-}
-BY_STATUS = {
-    Status.SUCCEEDED.value: Stage.DONE,
-    Status.FAILED.value: Stage.FAILED,
-    Status.CANCELED.value: Stage.CANCELED,
-}
-
-
-def stage(batch: Batch) -> Stage:
-    if batch.status in BY_STATUS:
-        return BY_STATUS[batch.status]
-    if batch.ended_at:
-        return Stage.FETCHING
-    if batch.cancel_asked:
-        return Stage.CANCELING
-    if batch.remote_id:
-        return Stage.SUBMITTED
-    if batch.create_sent_at:
-        return Stage.UNCERTAIN
-    return Stage.PREPARED if batch.collected_at else Stage.COLLECTING
+AGAIN = "again"  # beside the states of calls: not answered, and so asked again by another call
 
 
 @dataclass(frozen=True)
@@ -90,12 +30,18 @@ class Standing:
 
     batch: Batch
     now: datetime
-    members: Mapping[str, int] = field(default_factory=dict)  # its calls by state, as we know them
+    members: Mapping[str, int] = field(default_factory=dict)  # its calls by state, or AGAIN
     cost: Decimal = Decimal(0)
 
     @property
     def stage(self) -> Stage:
-        return stage(self.batch)
+        return stage(self.batch, self.unanswered)
+
+    @property
+    def unanswered(self) -> int:
+        """Calls of an ended batch that wait again: another call asks, or they left the batch."""
+        released = self.batch.total - sum(self.members.values())
+        return self.members.get(AGAIN, 0) + max(released, 0)
 
     @property
     def meaning(self) -> str:
@@ -106,15 +52,28 @@ class Standing:
         return COLOURS[self.stage]
 
     @property
+    def done(self) -> int:
+        """By the provider's counts; at the end, the answers that we have."""
+        return self.members.get(State.STORED, 0) if self.is_over else self.batch.done
+
+    @property
+    def failed(self) -> int:
+        """By the provider's counts; at the end, the calls whose jobs got an error."""
+        return self.members.get(State.FAILED, 0) if self.is_over else self.batch.failed
+
+    @property
+    def ended(self) -> int:
+        return self.done + self.failed
+
+    @property
     def has_counts(self) -> bool:
-        """Whether the provider has told how far it is."""
-        return bool(self.batch.submitted_at and self.batch.total)
+        """Whether it is known how far it is. Until something is done, 0 may mean "not told"."""
+        return bool(self.batch.submitted_at and self.batch.total and (self.ended or self.is_over))
 
     @property
     def percent(self) -> int:
-        """Of its calls, rounded down, by the provider's counts."""
-        batch = self.batch
-        return min(100, 100 * (batch.done + batch.failed) // batch.total) if batch.total else 0
+        """Of its calls, rounded down."""
+        return min(100, 100 * self.ended // self.batch.total) if self.batch.total else 0
 
     @property
     def size(self) -> int:
@@ -131,6 +90,11 @@ class Standing:
     @property
     def is_living(self) -> bool:
         return self.batch.status not in ENDED
+
+    @property
+    def is_over(self) -> bool:
+        """Whether its results were handed out. A failed one may go on."""
+        return self.batch.status in ENDED and self.batch.status != Status.FAILED
 
     @property
     def is_too_old(self) -> bool:
@@ -156,22 +120,54 @@ class Standing:
 
 
 def look(batches: Iterable[Batch], now: datetime) -> list[Standing]:
-    """These batches with their members and cost, in one query for all."""
+    """These batches, in one query for those that the provider has ended.
+
+    The calls of the others are booked or wait; their columns say enough.
+    """
     batches = list(batches)
+    sums = _sums([batch.pk for batch in batches if batch.ended_at or batch.status in ENDED])
+    return [Standing(batch, now, *sums.get(batch.pk, ())) for batch in batches]
+
+
+def look_into(batch: Batch, now: datetime) -> Standing:
+    """One batch with its calls, whatever its stage."""
+    return Standing(batch, now, *_sums([batch.pk]).get(batch.pk, ()))
+
+
+Sums = tuple[Mapping[str, int], Decimal]  # the calls by state, and what they cost
+MOST_KNOWN = 1000
+_known: dict[UUID, Sums] = {}  # of batches whose calls have all ended: they change no more
+
+
+def _sums(ids: list[UUID]) -> dict[UUID, Sums]:
+    """Lists that renew themselves must not add up thousands of calls each time."""
+    found = {id: _known[id] for id in ids if id in _known}
+    found |= _add_up([id for id in ids if id not in found])
+    if len(_known) > MOST_KNOWN:
+        _known.clear()
+    final = {State.STORED.value, State.FAILED.value, AGAIN}
+    _known.update({id: sums for id, sums in found.items() if final.issuperset(sums[0])})
+    return found
+
+
+def _add_up(ids: list[UUID]) -> dict[UUID, Sums]:
+    if not ids:
+        return {}
     members: dict[UUID, dict[str, int]] = defaultdict(dict)
     costs: dict[UUID, Decimal] = defaultdict(Decimal)
-    for row in _sums([batch.pk for batch in batches]):
-        members[row["batch_id"]][row["state"]] = row["many"]
-        if row["state"] not in (State.WAITING, State.INTENT):  # these are only booked
-            costs[row["batch_id"]] += row["spent"] or 0
-    return [Standing(batch, now, members[batch.pk], costs[batch.pk]) for batch in batches]
+    for id, state, number, cost in _groups(ids):
+        members[id][state] = number
+        if state not in (State.WAITING, State.INTENT):  # these are only booked
+            costs[id] += cost or 0
+    return {id: (counts, costs[id]) for id, counts in members.items()}
 
 
-def _sums(ids: list[UUID]) -> Any:
-    if not ids:
-        return []
-    calls = Call.objects.filter(batch_id__in=ids).order_by()
-    return calls.values("batch_id", "state").annotate(many=Count("pk"), spent=Sum("cost"))
+def _groups(ids: list[UUID]) -> Any:
+    is_again = Q(state=State.FAILED, error_kind="")  # see `members.told`
+    known = Case(When(is_again, then=Value(AGAIN)), default=F("state"), output_field=TextField())
+    calls = Call.objects.filter(batch_id__in=ids).order_by().annotate(known=known)
+    groups = calls.values("batch_id", "known").annotate(many=Count("pk"), spent=Sum("cost"))
+    return groups.values_list("batch_id", "known", "many", "spent")
 
 
 def too_old(now: datetime) -> Any:
@@ -180,12 +176,37 @@ def too_old(now: datetime) -> Any:
     return living.filter(submitted_at__lt=now - TOO_OLD, ended_at=None)
 
 
-def waiting(batch: Batch) -> Any:
-    """Its calls that cost nothing yet, so that they can be made at once instead.
+def waiting(batch: Batch) -> CallQuerySet:
+    """Calls that are about to join it, so that they can be made at once instead.
 
-    While it collects, every waiting call of its provider is about to join it.
+    Once it has collected its calls, they stay in it.
     """
-    calls = Call.objects.filter(state=State.WAITING)
-    if stage(batch) == Stage.COLLECTING:
-        return calls.filter(provider=batch.provider)
-    return calls.filter(batch_id=batch.pk)
+    if stage(batch) != Stage.COLLECTING:
+        return Call.objects.none()
+    return hurriable(Call.objects.filter(provider=batch.provider))
+
+
+def hurriable(calls: CallQuerySet) -> CallQuerySet:
+    """Those of these calls that can be made at once: no batch has them, and none is hurried yet."""
+    return calls.uncollected().exclude(strategy=Strategy.SYNC)
+
+
+def held_up(names: Collection[str]) -> dict[str, str]:
+    """Why the next batches of these providers are not sent, for those that are not."""
+    if not names:
+        return {}
+    rows = Provider.objects.with_now().filter(name__in=list(names))
+    found = {row.name: _held_up(row) for row in rows}
+    return {name: text for name, text in found.items() if text}
+
+
+def _held_up(provider: Provider) -> str:
+    """A budget that is too small for a call at once may still cover one in a batch."""
+    wait = closed(provider)
+    if wait and wait.reason in (Reason.PAUSED, Reason.PRICE):
+        return wait.text
+    left = provider.left_today
+    needed = max(provider.cost(batch=True), provider.short_of or 0)
+    if left is None or (left and left >= needed):
+        return ""
+    return wait.text if wait and wait.reason == Reason.BUDGET else str(Reason.BUDGET.label)

@@ -11,12 +11,12 @@ from django.core.management.base import CommandError
 from django.db import transaction
 from django.db.models import QuerySet
 
-from jobs.console import actions, answers, audit, counting, needs, sentences, story, waits
-from jobs.console.answers import Answer, misused
+from jobs.console import actions, audit, cli_groups, counting, job_waits, needs, sentences, story
+from jobs.console.cli_groups import Answer, misused
 from jobs.console.counting import MANY, Number
 from jobs.db import clock
 from jobs.models import Job, Provider, Status, job_models
-from jobs.paid import limits, money
+from jobs.paid import money, pausing
 
 LONGEST_PAUSE = 366 * 24 * 60  # minutes
 
@@ -40,8 +40,11 @@ def status(**_: Any) -> Answer:
     alive, late = situation.fleet.alive, situation.fleet.late
     missed = f", {late} of them missed two beats" if late else ""
     lines += [f"workers alive: {alive}{missed}", *(f"! {need.text}" for need in found)]
+    hints = [hint.text for hint in needs.hints(situation)]
+    lines += [f"hint: {text}" for text in hints]
     data = {
         "needs": [{"kind": need.kind, "text": need.text} for need in found],
+        "hints": hints,
         "jobs": counts,  # counted up to 10,001
         "workers": int(alive),
         "workers_late": int(late),
@@ -59,7 +62,7 @@ def listing(*, limit: int, **selection: Any) -> Answer:
     ]
     found.sort(key=lambda job: str(job.id), reverse=True)
     found = found[: max(0, limit)]
-    in_batch = waits.in_batches(found)
+    in_batch = job_waits.in_batches(found)
     rows = [{**_short(job), "in_batch": in_batch.get(job.id)} for job in found]
     lines = [_line(row) for row in rows]
     return Answer(rows, lines)
@@ -106,7 +109,7 @@ def _act(name: str, *, by: object, dry_run: bool, ids: list[str], **selection: A
     changed = 0
     foreseen = left = Number(0)
     cost = Decimal(0)
-    is_priced = True
+    is_priced, tokens_cost = True, False
     budgets: dict[str, Decimal] = {}  # what is left today, per provider
     refusals: list[str] = []
     for jobs in _selected(ids=ids, **selection):
@@ -117,7 +120,8 @@ def _act(name: str, *, by: object, dry_run: bool, ids: list[str], **selection: A
         if preview.refused and any(preview.numbers[status] for status in action.origins):
             refusals.append(str(preview.refused))
         if preview.changed and preview.provider and not preview.is_free:
-            is_priced &= bool(preview.price)
+            is_priced &= preview.has_price
+            tokens_cost |= preview.tokens_cost
             if preview.left_today is not None:
                 budgets[preview.provider] = preview.left_today
         if dry_run:
@@ -137,11 +141,13 @@ def _act(name: str, *, by: object, dry_run: bool, ids: list[str], **selection: A
         "dry_run": dry_run,
         "exact": foreseen.is_exact and left.is_exact,
         "cost_about": known_cost,
+        "plus_tokens": tokens_cost,
         "currency": settings.CURRENCY,
         "left_today": {name: f"{left:.2f}" for name, left in budgets.items()},
     }
     verb = "would change" if dry_run else "changed"
     price = "cost not known" if known_cost is None else f"cost about {money.shown(cost)}"
+    price += " plus tokens" if tokens_cost else ""
     price += "".join(f", {name} has {money.shown(n)} left today" for name, n in budgets.items())
     lines = [f"{name}: {verb} {changed}, left alone {left}, {price}", *refusals]
     return Answer(data, lines, is_well=not ids or changed == len(wanted))
@@ -172,7 +178,7 @@ def pause(
     is_new = True
     if not dry_run:
         with transaction.atomic():
-            is_new = limits.pause(row.name, reason, until, by=by)
+            is_new = pausing.pause(row.name, reason, until, by=by)
             if is_new:
                 audit.note(by, [row], sentences.paused(until, reason))
     data = {"provider": row.name, "paused": True, "changed": is_new and not dry_run}
@@ -185,7 +191,7 @@ def resume(*, provider: str, by: object, dry_run: bool, **_: Any) -> Answer:
     row = _provider(provider)
     if not dry_run:
         with transaction.atomic():
-            limits.resume(row.name, by=by)
+            pausing.resume(row.name, by=by)
             audit.note(by, [row], "Resumed.")
     data = {"provider": row.name, "paused": False, "dry_run": dry_run}
     return Answer(data, [f"{row.name}: open"])
@@ -256,6 +262,6 @@ ANSWERS: dict[str, Callable[..., Answer]] = {
     "cancel": cancel,
     "pause": pause,
     "resume": resume,
-    "processes": answers.of_processes,
-    "batches": answers.of_batches,
+    "processes": cli_groups.of_processes,
+    "batches": cli_groups.of_batches,
 }

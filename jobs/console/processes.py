@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, OuterRef, Q, Subquery
+from django.db.models import Count, Exists, OuterRef, Subquery
 from django.db.models.functions import Now
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
@@ -17,12 +17,12 @@ from jobs.console import batches, counting, shown
 from jobs.console.batches import Standing
 from jobs.console.counting import Number
 from jobs.db import clock
-from jobs.models import Call, Job, Process, State, Status, job_models
+from jobs.models import Call, Job, JobQuerySet, Process, Status, job_models
+from jobs.models.call import CallQuerySet
 from jobs.paid import limits, waiting
 from jobs.paid.batches.models import Batch
 
 MOST_WAITS = 3  # texts in one row of a list
-IN_BATCH = Q(state=State.WAITING) | Q(state=State.INTENT, batch_id__isnull=False)
 
 
 @dataclass
@@ -32,19 +32,13 @@ class Course:
     process: Process
     now: datetime
     running: int = 0
-    due: int = 0
-    later: int = 0  # not before a moment: a retry, or a call in a batch
-    in_batches: int = 0
+    is_due: bool = False  # whether a job of it could start now
     waits: list[str] = field(default_factory=list)
 
     @property
     def time(self) -> str:
         """How long it took, or since when it is open."""
         return shown.short((self.process.ended_at or self.now) - self.process.created_at)
-
-    @property
-    def has_failures(self) -> bool:
-        return bool(self.process.failed)
 
     @property
     def state(self) -> str:
@@ -102,32 +96,34 @@ def _find_waits(courses: dict[UUID, Course]) -> None:
         for id, text in _closed(model, due):
             closed[id].append(text)
     in_batches = _in_batches(courses)
+    unsent = {_unsent_at(where) for found in in_batches.values() for where, _ in found}
+    held_up = batches.held_up(unsent - {""})
     for id, course in courses.items():
-        course.in_batches = sum(number for _, number in in_batches[id])
-        course.waits = [*_texts(course, in_batches[id]), *closed[id]]
-        if not course.waits:
-            course.waits = [_rest(course)]
+        texts = [*_texts(course, in_batches[id], held_up), *closed[id]]
+        course.waits = list(dict.fromkeys(texts))
+    idle = {id: course for id, course in courses.items() if not course.waits}
+    if idle:
+        _find_rest(idle)
 
 
 def _count(model: type[Job], courses: dict[UUID, Course]) -> list[UUID]:
-    """Count open jobs of one kind; returns the processes with due ones."""
-    is_later = Q(status=Status.QUEUED, run_after__gt=Now())
-    rows = model.objects.filter(process_id__in=list(courses)).living().order_by()
-    found: Any = rows.values("process_id").annotate(
-        running=Count("pk", filter=Q(status=Status.PROCESSING)),
-        later=Count("pk", filter=is_later),
-        number=Count("pk"),
-    )
-    has_due = []
-    for row in found:
-        course = courses[row["process_id"]]
-        due = row["number"] - row["running"] - row["later"]
-        course.running += row["running"]
-        course.later += row["later"]
-        course.due += due
-        if due:
-            has_due.append(row["process_id"])
-    return has_due
+    """Count running jobs of one kind; returns the processes with due ones.
+
+    Those that wait are not counted: a process may have very many.
+    """
+    jobs = model.objects.filter(process_id__in=list(courses), status=Status.PROCESSING)
+    running: Any = jobs.order_by().values("process_id").annotate(number=Count("pk"))
+    for row in running:
+        courses[row["process_id"]].running += row["number"]
+    is_due = Exists(_queued(model).filter(run_after__lte=Now()))
+    due = Process.objects.filter(is_due, pk__in=list(courses)).values_list("pk", flat=True)
+    for id in due:
+        courses[id].is_due = True
+    return list(due)
+
+
+def _queued(model: type[Job]) -> JobQuerySet:
+    return model.objects.filter(process_id=OuterRef("pk"), status=Status.QUEUED)
 
 
 def _closed(model: type[Job], ids: list[UUID]) -> Iterator[tuple[UUID, str]]:
@@ -151,50 +147,86 @@ def _in_batches(courses: Collection[UUID]) -> dict[UUID, Found]:
         for row in _calls(model, courses)
     ]
     ids = {batch_id for _, batch_id, _, _ in groups if batch_id}
+    now = clock.now()
     rows: Any = Batch.objects.filter(pk__in=ids) if ids else []
-    known = {each.batch.pk: each for each in batches.look(rows, clock.now())}
+    known = {batch.pk: Standing(batch, now) for batch in rows}
     for process, batch_id, provider, number in groups:
         found[process].append((known.get(batch_id) or provider, number))
     return found
 
 
 def _calls(model: type[Job], ids: Collection[UUID]) -> Any:
-    jobs = model.objects.filter(process_id__in=list(ids))
+    jobs = model.objects.filter(process_id__in=list(ids)).living()
     mine = model.objects.filter(pk=OuterRef("job_id")).values("process_id")[:1]
-    calls: Any = Call.objects.filter(IN_BATCH, kind=model._meta.label, job_id__in=jobs.values("pk"))
+    calls: Any = Call.objects.for_batch()
+    calls = calls.filter(kind=model._meta.label, job_id__in=jobs.values("pk"))
     calls = calls.order_by().annotate(process=Subquery(mine))
     return calls.values("process", "batch_id", "provider").annotate(many=Count("pk"))
 
 
-def _texts(course: Course, in_batches: Found) -> Iterator[str]:
+def _unsent_at(where: Standing | str) -> str:
+    """The provider, if these calls are not sent yet: then it may hold them up."""
+    if isinstance(where, str):
+        return where
+    return "" if where.batch.create_sent_at else where.batch.provider
+
+
+def _texts(course: Course, in_batches: Found, held_up: dict[str, str]) -> Iterator[str]:
     if course.running:
         yield _("running: %s") % shown.number(course.running)
     for where, number in in_batches:
-        if isinstance(where, Standing):
-            yield where.text
-        else:
-            facts = {"number": shown.number(number), "provider": where}
-            yield _("%(number)s calls wait for the next batch at %(provider)s") % facts
+        yield _text(where, number)
+    for where, _number in in_batches:
+        if why := held_up.get(name := _unsent_at(where)):
+            yield f"{name}: {why}"
 
 
-def _rest(course: Course) -> str:
-    """What an open process waits for that no batch and no provider holds up."""
-    if course.due:
+def _text(where: Standing | str, number: int) -> str:
+    """Where its calls are. A batch may have calls of other processes too."""
+    facts = {"number": shown.number(number)}
+    if isinstance(where, str):
+        facts["provider"] = where
+        return _("%(number)s calls wait for the next batch at %(provider)s") % facts
+    if number >= where.size:
+        return where.text
+    return _("%(number)s of its calls: %(batch)s") % {**facts, "batch": where.text}
+
+
+def _find_rest(courses: dict[UUID, Course]) -> None:
+    """What open processes wait for that no batch and no provider holds up."""
+    starts: dict[UUID, list[datetime]] = defaultdict(list)
+    for model in job_models():
+        first = Subquery(_queued(model).order_by("run_after").values("run_after")[:1])
+        rows = Process.objects.filter(pk__in=list(courses)).annotate(first=first)
+        for id, start in rows.exclude(first=None).values_list("pk", "first"):
+            starts[id].append(start)
+    for id, course in courses.items():
+        rest = _rest(course, min(starts[id], default=None))
+        course.waits = [rest] if rest else []
+
+
+def _rest(course: Course, start: datetime | None) -> str:
+    if course.is_due:
         return _("its jobs wait for their turn")
-    if course.later:
-        return _("its jobs wait for their next retry")
-    if not course.process.sealed:
-        return _("more jobs may be added")
+    if start:
+        return _("its next job starts at %s at the earliest") % shown.moment(start)
+    process = course.process
+    process.refresh_from_db()  # its last jobs may have ended just now
+    if process.ended_at or not process.open:
+        return "" if process.sealed else _("more jobs may be added")
+    if any(model.objects.filter(process_id=process.pk).living().exists() for model in job_models()):
+        return _("its jobs wait for their turn")  # one was claimed just now
     return _("its open jobs no longer exist")  # deleted by plain SQL, and so not counted
 
 
-def waiting_calls(process: Process) -> list[Any]:
-    """The calls of its jobs that wait for a batch, one queryset per kind of job."""
+def waiting_calls(process: Process) -> list[CallQuerySet]:
+    """The calls of its jobs that can be made at once, one queryset per kind of job."""
     return [
-        Call.objects.filter(
-            state=State.WAITING,
-            kind=model._meta.label,
-            job_id__in=model.objects.filter(process_id=process.pk).values("pk"),
+        batches.hurriable(
+            Call.objects.filter(
+                kind=model._meta.label,
+                job_id__in=model.objects.filter(process_id=process.pk).values("pk"),
+            )
         )
         for model in job_models()
     ]

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from jobs.console import counting, figures
 from jobs.console.counting import Number
-from jobs.models import Call, Job, Provider, Status, used_providers
+from jobs.models import Call, Job, Provider, State, Status, used_providers
 from jobs.paid.waiting import LASTING, Reason, Wait, closed
 
 LONG_PAUSE = timedelta(minutes=10)  # a shorter pause ends before a person can react
@@ -58,7 +58,9 @@ class ProviderFigures:
 def look(statuses: dict[type[Job], dict[Status, Number]]) -> list[ProviderFigures]:
     """Every provider with its running jobs and recent calls."""
     rows = list(Provider.objects.with_now()[: figures.MOST_ROWS])
-    recent = Call.objects.filter(started_at__gt=Now() - timedelta(minutes=1))
+    # Calls of batches are not counted: the limit of calls per minute does not hold for them.
+    recent = Call.objects.filter(started_at__gt=Now() - timedelta(minutes=1), batch_id=None)
+    recent = recent.exclude(state=State.WAITING)
     asked = counting.counts({row.name: recent.filter(provider=row.name) for row in rows})
     for row in rows:
         row.running = sum(

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings
 
-from jobs.console import causes, counting, shown, waits
+from jobs.console import causes, counting, job_waits, shown
 from jobs.db import clock
 from jobs.models import Attempt, Call, Job, Worker
 from jobs.paid import limits, money
@@ -16,7 +16,7 @@ MOST = 100  # of its attempts, and of its calls
 
 def facts(job: Job) -> dict[str, Any]:
     name = job.provider_name()
-    wait = waits.of([job], limits.find(name) if name else None)[job.pk]
+    wait = job_waits.of([job], limits.find(name) if name else None)[job.pk]
     now = clock.now()
     history = Attempt.objects.filter(job_id=job.id).order_by("-epoch")
     newest = list(history[:MOST])

@@ -250,13 +250,18 @@ class Provider(models.Model):
 
     @property
     def has_price(self) -> bool:
-        return bool(self.price or self.input_price or self.output_price)
+        return bool(self.price) or self.tokens_cost
+
+    @property
+    def tokens_cost(self) -> bool:
+        """Whether a call costs more the longer it is, beside its price."""
+        return bool(self.input_price or self.output_price)
 
     @property
     def lacks_budget(self) -> bool:
         """Whether its budget covers no call on any day."""
         budget = self.daily_budget
-        return budget is not None and (not budget or budget < self.price)
+        return budget is not None and (not budget or budget < self.cost(batch=self.is_batched))
 
     @property
     def affordable(self) -> float:

@@ -21,6 +21,7 @@ from jobs.errors import ProcessEnded
 from jobs.models import ENDED, Job, Process, Status, job_models, uuid7
 from jobs.queue import wakeup
 from jobs.queue.hooks import HookWaited
+from jobs.tracing import logged
 
 log = logging.getLogger(__name__)
 
@@ -30,6 +31,7 @@ COUNTED = {Status.FAILED: "failed", Status.CANCELED: "canceled"}  # beside those
 # A process begins and is sealed
 
 
+@logged
 def start(label: object, *, then: Job | None = None) -> Process:
     """Create a process; jobs join it by their `process_id`, and `seal` says that all have.
 
@@ -60,6 +62,7 @@ def _check_open(process: Process) -> None:
         raise ProcessEnded(f"The process {process.pk} ({process}) has ended: start another one.")
 
 
+@logged
 def seal(process: Process) -> None:
     """All jobs are added: the process ends when they have, or at once if they have already."""
     with transaction.atomic():
@@ -127,6 +130,7 @@ def _count(moved: list[tuple[Any, Status]], sign: int) -> list[UUID]:
     return [process.pk for process in processes if not process.open]
 
 
+@logged
 def recount(id: UUID) -> None:
     """Set the count of open jobs to the truth, and end the process if there are none.
 
@@ -206,6 +210,7 @@ def _enqueue(job: Job) -> None:
         wakeup.announce()
 
 
+@logged
 def follow_again(process: Process) -> bool:
     """Try once more to enqueue what could not follow; False if it fails again."""
     with transaction.atomic():
@@ -218,9 +223,10 @@ def follow_again(process: Process) -> bool:
     return False
 
 
+@logged
 def let_nothing_follow(process: Process) -> None:
     """A person has looked into it: nothing follows this process."""
-    Process.objects.filter(pk=process.pk).update(follow_error="")
+    Process.objects.filter(pk=process.pk).update(follow=None, follow_error="")
 
 
 def as_json(job: Job) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from guides.models import SpotDetail, SpotImageJob
 from jobs import queue
 from jobs.errors import AnswerLost, LeaseLost, PermanentError
 from jobs.models import Attempt, Call, Outcome, Provider, State, Worker, job_models, uuid7
-from jobs.paid import limits
+from jobs.paid import limits, pausing
 from jobs.queue.outcomes import End, from_error
 from tests.guides.painting import claim, paint_alike
 
@@ -103,7 +103,7 @@ def provider_rows():
         spent_on=timezone.localdate(),
         faults=2,
     )
-    limits.pause(GEMINI, "429: quota exceeded", timezone.now() + timedelta(minutes=12))
+    pausing.pause(GEMINI, "429: quota exceeded", timezone.now() + timedelta(minutes=12))
     job = SpotImageJob.objects.order_by("id").first()
     Call.objects.create(
         provider=GEMINI,

@@ -9,7 +9,7 @@ from guides.models import Guide, SpotDetail, SpotImageJob
 from jobs import queue
 from jobs.errors import LeaseLost
 from jobs.models import Attempt, Outcome, Status
-from jobs.paid import limits
+from jobs.paid import pausing
 from jobs.queue.outcomes import End
 from tests.browser.visitor import WATCH_FOR_MOVES, needs_chromium
 from tests.guides.painting import claim, give_up, paint, paint_alike
@@ -132,7 +132,7 @@ def test_a_page_goes_on_when_the_server_is_back(guide, hurry, forgive):
 
 
 def test_a_page_says_what_is_known_of_a_pause(guide, visit):
-    limits.pause("painter", "out of blue")
+    pausing.pause("painter", "out of blue")
 
     page = visit("/guides/kyoto/")
 

@@ -6,7 +6,7 @@ import pytest
 from django.db.models.functions import Now
 
 from guides.models import SpotImageJob
-from jobs.paid import limits
+from jobs.paid import pausing
 from tests.guides.conftest import save_guide
 from tests.guides.painting import claim
 from tests.guides.statuses import show
@@ -55,7 +55,7 @@ def test_position_alone_is_no_change(ask):
 
 
 def pause():
-    limits.pause("painter", "lunch")
+    pausing.pause("painter", "lunch")
 
 
 def claim_gate():

@@ -57,6 +57,19 @@ def page_of(client, job):
     return page.partition("All columns")[0]
 
 
+def cards_of(client, row):
+    """The page of a process or a batch, without the columns below its cards."""
+    page = client.get(reverse(f"admin:jobs_{row._meta.model_name}_change", args=[row.pk]))
+    assert page.status_code == 200
+    return page.text.partition("All columns")[0]
+
+
+def ask(client, row, name, method="post"):
+    """Press a button of that page; a GET shows what it would do."""
+    url = reverse(f"admin:jobs_{row._meta.model_name}_ask", args=[row.pk, name])
+    return getattr(client, method)(url, follow=True)
+
+
 def new_call(job, **columns):
     facts = {"kind": "testapp.Chore", "epoch": job.epoch, "key": uuid7().hex, "number": 1}
     facts |= {"provider": "dear", "deadline": Now() + timedelta(seconds=25), **columns}

@@ -15,7 +15,7 @@ from jobs.errors import (
 )
 from jobs.models import Provider
 from jobs.models.provider import BREAKER_FAULTS
-from jobs.paid import calls, limits
+from jobs.paid import calls, limits, pausing
 from jobs.queue import outcomes
 from tests.jobs import orders
 from tests.jobs.conftest import LEASE
@@ -92,7 +92,7 @@ def test_faults_of_calls_under_way_belong_to_the_one_that_set_the_pause():
 
 
 def test_an_automatic_pause_does_not_shorten_an_operators():
-    limits.pause(SHOP, "maintenance", until=shop().now + timedelta(hours=2))
+    pausing.pause(SHOP, "maintenance", until=shop().now + timedelta(hours=2))
 
     fault(ProviderUnavailable(retry_after=30))
 
@@ -148,7 +148,7 @@ def test_an_operators_fault_pauses_until_a_person_resumes():
 
 
 def test_what_an_operator_wrote_is_not_overwritten_by_a_fault():
-    limits.pause(SHOP, "the bill is due")
+    pausing.pause(SHOP, "the bill is due")
 
     fault(ProviderUnavailable(retry_after=30, reason="429"))
 
@@ -156,7 +156,7 @@ def test_what_an_operator_wrote_is_not_overwritten_by_a_fault():
 
 
 def test_an_operators_own_reason_outlives_an_operators_fault():
-    limits.pause(SHOP, "the bill is due")
+    pausing.pause(SHOP, "the bill is due")
 
     fault(OperatorsFault(reason="401"))
 

@@ -15,7 +15,7 @@ from jobs import queue
 from jobs.console import actions, counting
 from jobs.errors import PermanentError
 from jobs.models import Provider, Status, Worker, uuid7
-from jobs.paid import limits
+from jobs.paid import limits, pausing
 from tests.jobs.conftest import new_chore
 from tests.jobs.console import in_state, statuses
 from tests.testapp.models import Chore
@@ -236,7 +236,7 @@ def test_status_counts_the_workers_that_miss_beats(alive):
 
 def test_status_is_well_without_a_worker_while_nothing_is_due():
     """Cron may start `runworker --drain` from time to time."""
-    limits.pause("unused", "no money")
+    pausing.pause("unused", "no money")
 
     assert run("status")[1] == 0
 
@@ -254,6 +254,26 @@ def test_a_requeue_compares_its_cost_with_what_is_left_today(monkeypatch):
     answer = as_data("requeue", "--all", "--dry-run")
     assert (answer["cost_about"], answer["currency"]) == ("0.08", "USD")
     assert answer["left_today"] == {"dear": "1.00"}
+
+
+def test_a_requeue_says_that_tokens_cost_too(monkeypatch):
+    monkeypatch.setattr(Chore, "provider_name", classmethod(lambda cls: "dear"))
+    limits.find("dear")
+    Provider.objects.update(price="0.04", output_price=1, daily_budget=None)
+    in_state(Status.FAILED, "a")
+
+    assert "cost about 0.04 USD plus tokens" in run("requeue", "--all", "--dry-run")[0]
+
+
+def test_status_prints_hints_and_is_well(monkeypatch):
+    monkeypatch.setattr(Chore, "provider_name", classmethod(lambda cls: "gemini:flash"))
+    limits.find("gemini:flash")
+    Provider.objects.update(strategy="batch", batch_note="404 from the server", price=1)
+
+    text, code = run("status")
+
+    assert "hint: gemini:flash makes its calls at once, at full price: 404 from the server" in text
+    assert code == 0
 
 
 def test_show_says_which_error_is_from_before_the_requeue(worker, chore):

@@ -12,7 +12,7 @@ from django.urls import reverse
 from jobs.admin.failures import failure_lines
 from jobs.console import figures, needs
 from jobs.models import Call, Provider, Status, Worker, uuid7
-from jobs.paid import limits
+from jobs.paid import limits, pausing
 from tests.jobs.conftest import new_chore
 from tests.jobs.console import attempt, in_state, log_in
 from tests.testapp.models import Chore
@@ -80,7 +80,7 @@ def dear(monkeypatch):
 
 
 def test_a_paused_provider_needs_a_person(alive, dear):
-    limits.pause("dear", "no money")
+    pausing.pause("dear", "no money")
 
     [need] = needs.needs(needs.Situation.look())
 
@@ -207,7 +207,7 @@ def test_every_row_and_button_has_a_key_of_its_own(admin_client, alive):
     assert 'data-key="dear"' in admin_client.get(url).text
     assert 'data-key="w"' in admin_client.get(url).text
     assert 'data-key="dear pause"' in admin_client.get(url).text
-    limits.pause("dear", "no money")
+    pausing.pause("dear", "no money")
 
     assert 'data-key="dear resume"' in admin_client.get(url).text
 

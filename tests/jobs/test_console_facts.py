@@ -14,7 +14,7 @@ from jobs import errors, queue
 from jobs.admin.workers import condition
 from jobs.console import causes, figures, needs
 from jobs.models import Provider, State, Status, Worker
-from jobs.paid import limits, money
+from jobs.paid import limits, money, pausing
 from tests.jobs.conftest import new_chore
 from tests.jobs.console import in_state, new_call, new_worker, page_of
 from tests.testapp.models import Chore
@@ -157,7 +157,7 @@ def test_a_reached_rate_limit_is_everyday_work(admin_client, dear):
 
 
 def test_a_provider_that_no_job_uses_alarms_nobody(admin_client, alive):
-    limits.pause("dear", "no money")
+    pausing.pause("dear", "no money")
 
     assert needs.needs(needs.Situation.look()) == []
     for text in labels(admin_client):

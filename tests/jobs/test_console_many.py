@@ -184,6 +184,27 @@ def test_the_preview_says_about_what_it_costs(operator, monkeypatch):
 @pytest.mark.parametrize(
     ("columns", "told"),
     [
+        ({"price": "0.04"}, "about <b>0.08 USD</b>, at 0.04 USD each"),
+        ({"price": "0.04", "strategy": "batch"}, "about <b>0.04 USD</b>, at 0.02 USD each"),
+        ({"price": "0.04", "input_price": 1}, "Tokens are paid for beside that."),
+        ({"input_price": 1}, "depends on the tokens of each call"),
+        ({}, "is not set, so the cost is unknown"),
+    ],
+)
+def test_the_preview_knows_batches_and_tokens(operator, monkeypatch, columns, told):
+    monkeypatch.setattr(Chore, "provider_name", classmethod(lambda cls: "gemini:flash"))
+    limits.find("gemini:flash")
+    Provider.objects.update(**columns)
+
+    page = choose(operator, "requeue", *in_state(Status.FAILED, *"ab")).text
+
+    assert told in page
+    assert ("Tokens are paid for" in page) == (len(columns) == 2 and "input_price" in columns)
+
+
+@pytest.mark.parametrize(
+    ("columns", "told"),
+    [
         ({"daily_budget": "0.10"}, "Only 0.10 USD is left of today's budget."),
         ({"daily_budget": None}, "No budget limits what is spent today."),
     ],

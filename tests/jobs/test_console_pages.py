@@ -14,7 +14,7 @@ from jobs.admin import timeline
 from jobs.admin.workers import WorkerAdmin
 from jobs.console import audit
 from jobs.models import Attempt, Call, Outcome, Provider, Status, Worker
-from jobs.paid import limits
+from jobs.paid import limits, pausing
 from tests.jobs.conftest import new_chore
 from tests.jobs.console import EVIL
 from tests.testapp.models import Chore
@@ -175,7 +175,7 @@ def test_no_call_is_found_by_a_nul(admin_client, name):
 def test_the_page_of_a_job_says_why_its_provider_is_paused(admin_client, monkeypatch):
     job = new_chore("a")
     monkeypatch.setattr(Chore, "provider_name", classmethod(lambda cls: "dear"))
-    limits.pause("dear", EVIL)
+    pausing.pause("dear", EVIL)
 
     page = admin_client.get(f"{CHORES}{job.id}/change/").text
 

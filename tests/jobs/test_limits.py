@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from jobs import queue
 from jobs.errors import NoRoom
 from jobs.models import Call, Outcome, Provider
-from jobs.paid import limits
+from jobs.paid import limits, pausing
 from jobs.paid.clients import Answer
 from jobs.queue.outcomes import End
 from tests.jobs.conftest import LEASE
@@ -174,7 +174,7 @@ def test_a_call_waits_for_a_token_that_is_a_moment_away():
 def test_a_pause_set_after_the_claim_stops_the_call():
     open_shop()
     run = claimed_run()
-    limits.pause(SHOP, "the bill is due")
+    pausing.pause(SHOP, "the bill is due")
 
     with pytest.raises(NoRoom, match="the bill is due"):
         buy(run)
@@ -182,8 +182,8 @@ def test_a_pause_set_after_the_claim_stops_the_call():
 
 def test_a_resumed_provider_sells_again():
     open_shop()
-    limits.pause(SHOP, "the bill is due")
-    limits.resume(SHOP)
+    pausing.pause(SHOP, "the bill is due")
+    pausing.resume(SHOP)
 
     assert buy(claimed_run()).raw == b"picture"
 

@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 from jobs import queue
 from jobs.errors import ProviderUnavailable, Snooze
 from jobs.models import Status
-from jobs.paid import limits
+from jobs.paid import pausing
 from tests.jobs import orders
 from tests.jobs.conftest import LEASE
 from tests.jobs.orders import SHOP, claimed_run, order, shop
@@ -39,7 +39,7 @@ def test_jobs_that_were_told_to_come_back_later_start_when_a_person_resumes(work
     worker.fail(claimed_run().job, UNAVAILABLE)
     assert claim() == []
 
-    limits.resume(SHOP)
+    pausing.resume(SHOP)
 
     assert len(claim()) == 1
 
@@ -48,7 +48,7 @@ def test_jobs_that_wait_for_another_reason_go_on_waiting(worker):
     worker.fail(claimed_run("snoozed").job, Snooze(3600))
     order("later", run_after=Now() + timedelta(hours=1))
 
-    limits.resume(SHOP)
+    pausing.resume(SHOP)
 
     assert claim() == []
 
@@ -57,10 +57,10 @@ def test_jobs_that_wait_for_another_reason_go_on_waiting(worker):
 def test_an_operators_pause_uses_no_patience(worker, end):
     worker.fail(claimed_run().job, UNAVAILABLE)
     pause = Order.patience * 2
-    limits.pause(SHOP, "no money", until=None if end == "resumed" else shop().now + pause)
+    pausing.pause(SHOP, "no money", until=None if end == "resumed" else shop().now + pause)
     let_pass(pause)
     if end == "resumed":
-        limits.resume(SHOP)
+        pausing.resume(SHOP)
     [job] = claim()
 
     worker.fail(job, UNAVAILABLE)
@@ -70,7 +70,7 @@ def test_an_operators_pause_uses_no_patience(worker, end):
 
 def test_patience_goes_on_after_the_pause(worker):
     worker.fail(claimed_run().job, UNAVAILABLE)
-    limits.pause(SHOP, "no money", until=shop().now + timedelta(hours=2))
+    pausing.pause(SHOP, "no money", until=shop().now + timedelta(hours=2))
     let_pass(timedelta(hours=3) + Order.patience)
     [job] = claim()
 

@@ -12,6 +12,7 @@ from config import logs as setting
 from config.tracing import trace_of
 from jobs import queue, tracing
 from jobs.models import Outcome
+from jobs.paid.batches.models import Batch
 from jobs.queue import processes
 from jobs.queue.outcomes import End
 from jobs.worker import logs
@@ -38,14 +39,42 @@ def test_enqueue_tells_counts_process_and_time(lines):
 
     queue.enqueue([Chore(name=name, process_id=process.id) for name in ("secret a", "secret b")])
 
-    enter, leave = lines()
+    *start, enter, leave = lines()
+    assert [line["message"] for line in start] == ["ENTER start", "EXIT start"]
     assert (enter["message"], leave["message"]) == ("ENTER enqueue", "EXIT enqueue")
     assert enter["args"] == {"jobs_count": 2}
     assert leave["result"] == {"result_count": 2}
     assert leave["elapsed_ms"] >= 0
     assert {line["process_id"] for line in (enter, leave)} == {str(process.id)}
     assert {line["slice"] for line in (enter, leave)} == {"JobQueue"}
-    assert "secret" not in json.dumps([enter, leave])
+    assert "secret" not in json.dumps([*start, enter, leave])
+
+
+def test_each_function_about_processes_tells(lines):
+    process = processes.start("a secret label", then=Chore(name="after"))
+    processes.seal(process)
+    processes.recount(process.pk)
+    processes.follow_again(process)
+    processes.let_nothing_follow(process)
+
+    told = lines()
+    names = ("start", "seal", "recount", "follow_again", "let_nothing_follow")
+    assert [line["message"] for line in told if "ENTER" in line["message"]] == [
+        f"ENTER {name}" for name in names
+    ]
+    about_it = [line for line in told if "let_nothing_follow" in line["message"]]
+    assert {line["process_id"] for line in about_it} == {str(process.pk)}
+
+
+def test_collecting_a_batch_tells(caplog):
+    caplog.set_level(logging.DEBUG, logger="jobs.paid")
+
+    Batch.objects.collect_soon("gemini:some-model", 5)
+
+    assert [record.message for record in caplog.records] == [
+        "ENTER collect_soon",
+        "EXIT collect_soon",
+    ]
 
 
 def test_each_function_of_the_queue_tells(lines):

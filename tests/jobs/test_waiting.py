@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from jobs import queue
 from jobs.errors import ProviderUnavailable
-from jobs.paid import limits
+from jobs.paid import limits, pausing
 from jobs.paid.waiting import Reason, Wait, waits_for
 from tests.jobs.conftest import LEASE, new_chore
 from tests.jobs.orders import SHOP, buy, claimed_run, open_shop, order, shop
@@ -44,10 +44,10 @@ def test_a_paused_provider_and_until_when():
     open_shop()
     job = order()
 
-    limits.pause(SHOP, "why not", until=until)
+    pausing.pause(SHOP, "why not", until=until)
     assert waits_for(job, shop()) == Wait(Reason.PAUSED, until, "why not")
 
-    limits.pause(SHOP, "the bill is due")
+    pausing.pause(SHOP, "the bill is due")
     assert waits_for(job, shop()) == Wait(Reason.PAUSED, None, "the bill is due")
 
 

@@ -15,6 +15,7 @@ from jobs.db import inserts, sessions
 from jobs.models import Job, JobQuerySet, Status
 from jobs.paid.batches import course
 from jobs.run import Run
+from jobs.tracing import logged
 
 
 def new_token() -> str:
@@ -22,6 +23,7 @@ def new_token() -> str:
 
 
 class BatchQuerySet(JobQuerySet):
+    @logged
     def collect_soon(
         self, provider: str, most_calls: int | None = None, after: float | None = None
     ) -> None:

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 from django.db.models import F
+from django.db.models.functions import Now
 from django.test import Client
 
 from config.doors import tokens
@@ -50,6 +51,20 @@ def test_a_token_opens_the_door_and_notes_its_use():
     token = ApiToken.objects.with_now().get()
     assert token.used_today == 2
     assert token.last_used_at
+
+
+def test_a_program_that_polls_writes_once_a_minute():
+    token, _ = new_token()
+    assert tokens.booked(token, pictures=0)
+    first = ApiToken.objects.get().last_used_at
+    assert tokens.booked(token, pictures=0)
+    assert ApiToken.objects.get().last_used_at == first
+
+    ApiToken.objects.update(last_used_at=first - timedelta(minutes=2))
+    assert tokens.booked(token, pictures=0)
+    assert ApiToken.objects.get().last_used_at > first
+    ApiToken.objects.update(revoked_at=Now())
+    assert not tokens.booked(token, pictures=0)
 
 
 def test_the_secret_is_not_kept():

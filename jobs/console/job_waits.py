@@ -2,16 +2,17 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from django.utils.translation import gettext as _
 
-from jobs.console import shown
+from jobs.console import batches, shown
 from jobs.models import Call, Provider, State, Status
 from jobs.paid import waiting
 from jobs.paid.batches import queries
+from jobs.paid.batches.models import Batch
 from jobs.paid.waiting import Wait
 
 
@@ -38,8 +39,25 @@ def of(jobs: Iterable[Any], provider: Provider | None) -> dict[UUID, Wait | Batc
 def in_batches(jobs: Iterable[Any]) -> dict[UUID, str]:
     """For those of these jobs whose call is made in a batch: since when."""
     calls = queries.of_jobs([job for job in jobs if job.status == Status.QUEUED])
+    waiting = {id: call for id, call in calls.items() if call.state == State.WAITING}
+    sent = {id: call for id, call in calls.items() if id not in waiting}
+    return {**_not_sent(waiting), **_sent(sent)}
+
+
+def _not_sent(calls: dict[UUID, Call]) -> dict[UUID, str]:
+    held_up = batches.held_up({call.provider for call in calls.values()})
+    return {id: _waits(call, held_up.get(call.provider, "")) for id, call in calls.items()}
+
+
+def _sent(calls: dict[UUID, Call]) -> dict[UUID, str]:
     usual = {name: _usual(name) for name in {call.provider for call in calls.values()}}
-    return {id: _in_batch(call, usual[call.provider]) for id, call in calls.items()}
+    ids = {call.batch_id for call in calls.values() if call.batch_id}
+    rows: Any = Batch.objects.filter(pk__in=ids).values_list("pk", "submitted_at") if ids else []
+    submitted = dict(rows)
+    return {
+        id: _in_batch(submitted.get(call.batch_id) or call.started_at, usual[call.provider])
+        for id, call in calls.items()
+    }
 
 
 def _usual(provider: str) -> str:
@@ -47,10 +65,13 @@ def _usual(provider: str) -> str:
     return "" if seconds is None else shown.short(timedelta(seconds=seconds))
 
 
-def _in_batch(call: Call, usual: str) -> str:
-    facts = {"since": shown.moment(call.started_at), "time": usual}
-    if call.state == State.WAITING:
-        return _("waits for a batch since %(since)s") % facts
+def _waits(call: Call, held_up: str) -> str:
+    text = _("waits for a batch since %(since)s") % {"since": shown.moment(call.started_at)}
+    return f"{text} – {call.provider}: {held_up}" if held_up else text
+
+
+def _in_batch(since: datetime, usual: str) -> str:
+    facts = {"since": shown.moment(since), "time": usual}
     if usual:
         return _("in a batch since %(since)s, usually done within %(time)s") % facts
     return _("in a batch since %(since)s, usually done within a day") % facts
