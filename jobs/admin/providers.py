@@ -89,6 +89,9 @@ class ProviderAdmin(ReadOnlyAdmin):
     def save_model(self, request: HttpRequest, obj: Provider, form: Any, change: bool) -> None:
         """Write the edited columns only: meanwhile calls may have changed tokens and spending."""
         edited = [name for name in form.changed_data if name in (*LIMITS, STRATEGY, *MONEY)]
+        if STRATEGY in edited:
+            obj.batch_note = ""  # a person has mended it, or wants it tried again
+            edited.append("batch_note")
         if edited:
             obj.save(update_fields=edited)
         if STRATEGY in edited and obj.strategy == Strategy.SYNC:

@@ -58,6 +58,15 @@ def test_an_operator_chooses_the_strategy_and_it_is_logged(operator):
     assert "strategy: sync → batch" in operator.get(URL).text
 
 
+def test_batches_that_were_refused_once_are_tried_again_when_a_person_says_so(operator):
+    limits.find(GEMINI)
+    Provider.objects.update(batch_note="404 for /batches", strategy="sync")
+
+    choose(operator, "sync", "batch")
+
+    assert Provider.objects.get(name=GEMINI).batch_note == ""
+
+
 def test_a_provider_without_batches_says_so(operator):
     page = provider_page(operator, "painter")
 

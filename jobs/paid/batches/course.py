@@ -23,7 +23,7 @@ from jobs.errors import (
     ProviderUnavailable,
     StorageUnavailable,
 )
-from jobs.models import Call, Provider, State
+from jobs.models import Call, Provider, State, Strategy
 from jobs.paid import limits
 from jobs.paid.batches import collecting, creating, fetching, handing_out, members, pace, polling
 from jobs.paid.clients import services
@@ -114,8 +114,13 @@ def _is_fresh(batch: "Batch") -> bool:
 
 
 def _make_at_once(batch: "Batch", error: NoBatches) -> None:
-    """The provider has no batches after all: its calls are made at once, and operators are told."""
-    Provider.objects.filter(name=batch.provider).update(batch_note=text.message(error))
+    """The provider has no batches after all: its calls are made at once, and operators are told.
+
+    When a person sets the strategy again, it is tried again.
+    """
+    Provider.objects.filter(name=batch.provider).update(
+        batch_note=text.message(error), strategy=Strategy.SYNC
+    )
     log.warning("%s: no batches, so calls are made at once: %s", batch.provider, error)
     _release(batch)
     members.make_at_once(collecting.waiting(batch.provider))

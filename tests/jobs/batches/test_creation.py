@@ -152,6 +152,7 @@ def test_a_provider_without_batches_makes_the_calls_at_once(bureau, method):
 
     assert [end.outcome for end in ends] == [Outcome.SUCCEEDED] * 2
     assert "404" in provider().batch_note
+    assert provider().strategy == "sync"
 
 
 def test_a_batch_that_is_too_large_for_the_account_is_halved(bureau):
