@@ -3,15 +3,16 @@
 from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import IntegrityError
 from django.db.models.functions import Now
 
 from jobs import errors
 from jobs.db import sessions
 from jobs.errors import InBatch, PermanentError, ProviderUnavailable, Snooze
-from jobs.models import Call, State, Strategy
+from jobs.models import Call, State, Status, Strategy
 from jobs.paid import ledger, limits
-from jobs.paid.batches import members
+from jobs.paid.batches import collecting, members
 from jobs.paid.batches.models import Batch
 from jobs.paid.batches.strategy import takes_batches
 from jobs.paid.clients import services
@@ -46,9 +47,18 @@ def join(
         ledger.refuse_after_too_many(key)
         _wait(run, name, key, payload_hash, request, strategy)
     Batch.objects.collect_soon(name)
+    _send_if_full(name)
     if not Call.objects.for_batch().filter(key=key).exists():  # it has ended just now
         raise Snooze(1, "The call that waited for a batch has ended.")
     raise in_batch(name)
+
+
+def _send_if_full(name: str) -> None:
+    """A batch that is full does not wait for the end of its time."""
+    last = settings.BATCH_MOST_CALLS - 1
+    if collecting.waiting(name)[last : last + 1].exists():
+        asleep = Batch.objects.living().filter(provider=name, collected_at=None)  # type: ignore[misc]
+        asleep.filter(status=Status.QUEUED, run_after__gt=Now()).update(run_after=Now())
 
 
 def _leave_deleted(call: Call) -> Call:

@@ -108,3 +108,13 @@ def test_a_line_that_can_not_be_written_is_its_own_fault(bureau):
     [end] = perform_all(Order)
     assert "can't be said" in str(end.error)
     assert Order.objects.get(name="unspeakable").status == Status.FAILED
+
+
+def test_a_full_batch_does_not_wait_for_the_end_of_its_time(settings):
+    settings.BATCH_MOST_CALLS = 2
+    orders("a")
+    assert not Batch.objects.due().exists()
+
+    orders("b")
+
+    assert Batch.objects.due().exists()
