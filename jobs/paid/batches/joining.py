@@ -57,7 +57,7 @@ def _send_if_full(name: str) -> None:
     """A batch that is full does not wait for the end of its time."""
     last = settings.BATCH_MOST_CALLS - 1
     if collecting.waiting(name)[last : last + 1].exists():
-        asleep = Batch.objects.living().filter(provider=name, collected_at=None)  # type: ignore[misc]
+        asleep = Batch.objects.living().filter(provider=name, collected_at=None)
         asleep.filter(status=Status.QUEUED, run_after__gt=Now()).update(run_after=Now())
 
 
