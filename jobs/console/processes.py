@@ -11,7 +11,7 @@ from django.db.models import Count, Exists, OuterRef, Subquery
 from django.db.models.functions import Now
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
-from django.utils.translation import pgettext
+from django.utils.translation import ngettext, pgettext
 
 from jobs.console import batches, counting, shown
 from jobs.console.batches import Standing
@@ -185,8 +185,12 @@ def _text(where: Standing | str, number: int) -> str:
     """Where its calls are. A batch may have calls of other processes too."""
     facts = {"number": shown.number(number)}
     if isinstance(where, str):
-        facts["provider"] = where
-        return _("%(number)s calls wait for the next batch at %(provider)s") % facts
+        text = ngettext(
+            "%(number)s call waits for the next batch at %(provider)s",
+            "%(number)s calls wait for the next batch at %(provider)s",
+            number,
+        )
+        return text % {**facts, "provider": where}
     if number >= where.size:
         return where.text
     return _("%(number)s of its calls: %(batch)s") % {**facts, "batch": where.text}
