@@ -19,8 +19,6 @@ from jobs.paid.batches.models import Batch
 from jobs.paid.waiting import Reason, closed
 
 TOO_OLD = timedelta(hours=26)  # providers promise a day
-
-
 AGAIN = "again"  # beside the states of calls: not answered, and so asked again by another call
 
 
@@ -125,28 +123,29 @@ def look(batches: Iterable[Batch], now: datetime) -> list[Standing]:
     The calls of the others are booked or wait; their columns say enough.
     """
     batches = list(batches)
-    sums = _sums([batch.pk for batch in batches if batch.ended_at or batch.status in ENDED])
+    sums = _sums([batch for batch in batches if batch.ended_at or batch.status in ENDED])
     return [Standing(batch, now, *sums.get(batch.pk, ())) for batch in batches]
 
 
 def look_into(batch: Batch, now: datetime) -> Standing:
     """One batch with its calls, whatever its stage."""
-    return Standing(batch, now, *_sums([batch.pk]).get(batch.pk, ()))
+    return Standing(batch, now, *_sums([batch]).get(batch.pk, ()))
 
 
 Sums = tuple[Mapping[str, int], Decimal]  # the calls by state, and what they cost
 MOST_KNOWN = 1000
-_known: dict[UUID, Sums] = {}  # of batches whose calls have all ended: they change no more
+_known: dict[UUID, Sums] = {}  # of batches that are over, with all their calls
 
 
-def _sums(ids: list[UUID]) -> dict[UUID, Sums]:
+def _sums(batches: list[Batch]) -> dict[UUID, Sums]:
     """Lists that renew themselves must not add up thousands of calls each time."""
-    found = {id: _known[id] for id in ids if id in _known}
-    found |= _add_up([id for id in ids if id not in found])
+    found = {batch.pk: _known[batch.pk] for batch in batches if batch.pk in _known}
+    found |= _add_up([batch.pk for batch in batches if batch.pk not in found])
     if len(_known) > MOST_KNOWN:
         _known.clear()
+    over = {batch.pk for batch in batches if batch.status == Status.SUCCEEDED}
     final = {State.STORED.value, State.FAILED.value, AGAIN}
-    _known.update({id: sums for id, sums in found.items() if final.issuperset(sums[0])})
+    _known.update({id: found[id] for id in over & set(found) if final.issuperset(found[id][0])})
     return found
 
 

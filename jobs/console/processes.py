@@ -11,7 +11,7 @@ from django.db.models import Count, Exists, OuterRef, Subquery
 from django.db.models.functions import Now
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
-from django.utils.translation import pgettext
+from django.utils.translation import ngettext, pgettext
 
 from jobs.console import batches, counting, shown
 from jobs.console.batches import Standing
@@ -185,8 +185,12 @@ def _text(where: Standing | str, number: int) -> str:
     """Where its calls are. A batch may have calls of other processes too."""
     facts = {"number": shown.number(number)}
     if isinstance(where, str):
-        facts["provider"] = where
-        return _("%(number)s calls wait for the next batch at %(provider)s") % facts
+        text = ngettext(
+            "%(number)s call waits for the next batch at %(provider)s",
+            "%(number)s calls wait for the next batch at %(provider)s",
+            number,
+        )
+        return text % {**facts, "provider": where}
     if number >= where.size:
         return where.text
     return _("%(number)s of its calls: %(batch)s") % {**facts, "batch": where.text}
@@ -194,24 +198,32 @@ def _text(where: Standing | str, number: int) -> str:
 
 def _find_rest(courses: dict[UUID, Course]) -> None:
     """What open processes wait for that no batch and no provider holds up."""
-    starts: dict[UUID, list[datetime]] = defaultdict(list)
-    for model in job_models():
-        first = Subquery(_queued(model).order_by("run_after").values("run_after")[:1])
-        rows = Process.objects.filter(pk__in=list(courses)).annotate(first=first)
-        for id, start in rows.exclude(first=None).values_list("pk", "first"):
-            starts[id].append(start)
+    idle = [id for id, course in courses.items() if not course.is_due]
+    starts = _starts(idle)
+    fresh = Process.objects.in_bulk(idle)  # their last jobs may have ended just now
     for id, course in courses.items():
-        rest = _rest(course, min(starts[id], default=None))
+        if course.is_due:
+            rest = _("its jobs wait for their turn")
+        elif id in starts:
+            start = shown.moment(min(starts[id]))
+            rest = _("its next job starts at %s at the earliest") % start
+        else:
+            rest = _without_jobs(fresh.get(id, course.process))
         course.waits = [rest] if rest else []
 
 
-def _rest(course: Course, start: datetime | None) -> str:
-    if course.is_due:
-        return _("its jobs wait for their turn")
-    if start:
-        return _("its next job starts at %s at the earliest") % shown.moment(start)
-    process = course.process
-    process.refresh_from_db()  # its last jobs may have ended just now
+def _starts(ids: list[UUID]) -> dict[UUID, list[datetime]]:
+    """When the first queued job of each of these processes may start, by kind of job."""
+    starts: dict[UUID, list[datetime]] = defaultdict(list)
+    for model in job_models() if ids else ():
+        first = Subquery(_queued(model).order_by("run_after").values("run_after")[:1])
+        rows = Process.objects.filter(pk__in=ids).annotate(first=first)
+        for id, start in rows.exclude(first=None).values_list("pk", "first"):
+            starts[id].append(start)
+    return starts
+
+
+def _without_jobs(process: Process) -> str:
     if process.ended_at or not process.open:
         return "" if process.sealed else _("more jobs may be added")
     if any(model.objects.filter(process_id=process.pk).living().exists() for model in job_models()):

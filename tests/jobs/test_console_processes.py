@@ -95,7 +95,7 @@ def test_what_holds_up_a_batch_is_told():
     limits.find(GEMINI)
     pausing.pause(GEMINI, "quota")
 
-    waits = f"1 calls wait for the next batch at {GEMINI}"
+    waits = f"1 call waits for the next batch at {GEMINI}"
     assert situation(process) == f"{waits}; {GEMINI}: the provider is paused"
 
 
