@@ -13,7 +13,7 @@ from guides.models import SpotDetail, SpotImageJob
 from jobs import queue
 from jobs.console import actions
 from jobs.models import Attempt, Call, Provider, Status
-from jobs.paid import limits
+from jobs.paid import limits, pausing
 from jobs.worker.loop import Loop
 from jobs.worker.options import Options
 from tests.browser.console import busy_night, hide_test_models, log_in, new_worker
@@ -194,7 +194,7 @@ def test_no_button_becomes_another_under_the_finger(guide, visit):
     Provider.objects.filter(name="gemini").delete()
     page.get_by_role("button", name="Pause another").wait_for()
     stayed = page.evaluate("window.first === document.activeElement && window.first.innerText")
-    limits.pause("painter", "out of blue")
+    pausing.pause("painter", "out of blue")
     page.get_by_role("button", name="Resume painter").wait_for()
 
     assert stayed.split() == ["Pause", "painter"]
