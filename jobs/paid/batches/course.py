@@ -98,13 +98,12 @@ def _submit(batch: "Batch", run: Run) -> None:
     if batch.create_sent_at is not None:
         creating.record(batch, creating.find(batch, run, client))
         return
-    was_uploaded = bool(batch.input_file)
-    if batch.total and not (was_uploaded and _is_fresh(batch)):
+    if batch.total and not (batch.input_file and _is_fresh(batch)):
         creating.upload(batch, run, client)
     if batch.total and not members.are_wanted(batch):
         _release(batch)
     elif batch.total:
-        creating.record(batch, creating.create(batch, run, client, look_first=was_uploaded))
+        creating.record(batch, creating.create(batch, run, client))
 
 
 def _is_fresh(batch: "Batch") -> bool:

@@ -70,12 +70,12 @@ def _write(batch: "Batch", client: BatchClient, model: str, path: Path) -> int:
 
 
 @logged
-def create(batch: "Batch", run: Run, client: BatchClient, *, look_first: bool) -> Remote:
+def create(batch: "Batch", run: Run, client: BatchClient) -> Remote:
     """Record the intent, book the price of all members, and send the only request that costs.
 
-    With `look_first`, an earlier run may have created it, and a failover may have lost the record.
+    First it looks in the list: a failover may have lost the record of an earlier creation.
     """
-    found = _listed(batch, run, client) if look_first else []
+    found = _listed(batch, run, client)
     _begin(batch, run)
     if found:
         return found[0]

@@ -44,7 +44,8 @@ def hand_out(batch: "Batch", run: Run, client: BatchClient) -> None:
     if waiting(batch.provider).exists():
         type(batch).objects.collect_soon(batch.provider)
     stored = members.of(batch).filter(state=State.STORED).count()
-    members.note(batch, done=stored, failed=members.of(batch).count() - stored)
+    failed = members.told(batch).filter(state=State.FAILED).count()
+    members.note(batch, done=stored, failed=failed)
 
 
 def _results(batch: "Batch", client: BatchClient) -> Iterator[Result]:

@@ -124,7 +124,7 @@ def test_a_refused_creation_gives_the_money_back_and_is_tried_again(bureau):
 
     assert end.outcome == Outcome.UNAVAILABLE
     assert provider().spent == 0
-    assert provider().is_paused
+    assert provider().paused_until is not None
     reopen()
     step()
     assert Batch.objects.get().remote_id == "batch-1"
@@ -159,7 +159,7 @@ def test_a_batch_that_is_too_large_for_the_account_is_halved(bureau):
     bureau.faults["create"] = BatchTooLarge(reason="token_limit_exceeded")
     orders("a", "b", "c", "d")
     step()
-    assert provider().is_paused
+    assert provider().paused_until is not None
     assert provider().spent == 0
     reopen()
     step()
@@ -186,14 +186,15 @@ def reopen():
 
 
 def test_a_twin_of_the_batch_is_canceled(bureau):
-    bureau.lose_reply = True
     orders("lamp")
     Batch.objects.update(token="t")
-    bureau.batches["older"] = {"token": "t", "prompts": {}, "state": "in_progress"}
+    for name in ("older", "younger"):
+        bureau.batches[name] = {"token": "t", "prompts": {}, "state": "in_progress"}
     perform(Batch)
 
     assert Batch.objects.get().remote_id == "older"
-    assert bureau.batches["batch-2"]["state"] == "cancelled"
+    assert bureau.batches["younger"]["state"] == "cancelled"
+    assert bureau.requests["create"] == 0
 
 
 def test_a_creation_that_a_failover_forgot_is_not_repeated(bureau):

@@ -155,7 +155,7 @@ def test_a_batch_that_the_provider_could_not_process_waits_and_goes_again(bureau
         bureau.finish(state="failed")
         step()
         bureau.remote, bureau.lines = {}, None
-        assert provider().is_paused
+        assert provider().paused_until is not None
         assert provider().spent == 0
     go_on(bureau)
 

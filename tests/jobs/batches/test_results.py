@@ -71,7 +71,7 @@ def test_an_unbilled_line_does_not_go_round_for_ever(bureau):
     for _ in range(5):
         step()
         finish(bureau, lambda lines: [{"key": lines[0]["key"], "error": "busy"}])
-        assert provider().is_paused
+        assert provider().paused_until is not None
         type(provider()).objects.update(paused_until=None, faults=0)
 
     [end] = perform_all(Order)
@@ -108,7 +108,7 @@ def test_token_limits_found_after_creation_halve_the_next_batch(bureau):
     bureau.remote = {"error": BatchTooLarge(reason="token_limit_exceeded")}
     finish(bureau, lambda lines: [], state="failed")
     bureau.remote = {}
-    assert (provider().is_paused, provider().spent) == (True, 0)
+    assert (provider().paused_until is not None, provider().spent) == (True, 0)
     type(provider()).objects.update(paused_until=None, faults=0)
     step()
 
