@@ -44,12 +44,14 @@ worker: $(READY) .env ## Run one more worker
 test: check ## Set up, check and test, on PostgreSQL and on SQLite
 	@$(BIN)/pytest
 	@DATABASE_URL=sqlite:///.test.sqlite3 $(BIN)/pytest tests/jobs \
-		--ignore tests/jobs/clients --ignore tests/jobs/storage
+		--ignore tests/jobs/clients --ignore tests/jobs/storage --ignore tests/jobs/vendors \
+		--ignore-glob 'tests/jobs/test_console_*'
 
 .PHONY: test-long
-test-long: $(TOOLS) .env ## Search longer for faults, with more requests and more histories
+test-long: $(TOOLS) .env ## Search longer for faults, and try the console on SQLite
 	@FUZZ_REQUESTS=1000 HOURS=24 $(BIN)/pytest -m search --hypothesis-profile long
 	@DATABASE_URL=sqlite:///.test.sqlite3 $(BIN)/pytest -m search --hypothesis-profile long tests/jobs
+	@DATABASE_URL=sqlite:///.test.sqlite3 $(BIN)/pytest tests/jobs/test_console_*.py
 
 .PHONY: check
 check: $(TOOLS) .env ## Lint, types, imports, migrations, deployment
