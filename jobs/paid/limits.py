@@ -19,7 +19,7 @@ from django.db.models.functions import Now
 
 from jobs.db import clock, sessions, text
 from jobs.errors import AnswerLost, NoRoom, OperatorsFault, ProviderUnavailable, TooDear
-from jobs.models import Call, Job, Provider, job_models
+from jobs.models import Call, Job, Provider, Strategy, job_models
 from jobs.models.provider import BREAKER_FAULTS
 
 log = logging.getLogger(__name__)
@@ -100,8 +100,9 @@ def _room(provider: Provider, wanted: int) -> int:
     running, starting = count_running(provider.name)
     most = math.inf if provider.most_running is None else provider.most_running
     tokens = provider.tokens(AHEAD)
-    if provider.is_batched and tokens >= 1:  # only a job that chose to be at once takes one
-        tokens = math.inf
+    hurried = Call.objects.uncollected().filter(provider=provider.name, strategy=Strategy.SYNC)
+    if provider.is_batched and tokens >= 1 and not hurried.exists():
+        tokens = math.inf  # only a job that chose to be at once takes one
     free = min(wanted, most - running, tokens - starting, provider.affordable - starting)
     return max(0, int(free))
 

@@ -31,7 +31,7 @@ def collect(batch: "Batch") -> None:
         members.note(batch, collected_at=Now())  # before it looks: see `collect_soon`
         try:
             limits.refuse_if_closed(provider)
-            chosen = _affordable(_candidates(batch), provider)
+            chosen = _affordable(batch, _candidates(batch), provider)
         except NoRoom as closed:
             raise Snooze(pace.closed(batch), str(closed)) from None
         Call.objects.filter(pk__in=[call.pk for call in chosen]).update(batch_id=batch.id)
@@ -40,7 +40,8 @@ def collect(batch: "Batch") -> None:
         if waiting(batch.provider).exists():
             # The rest goes at once: it has waited long enough. The account may allow few calls.
             after = 0.0 if chosen else None
-            type(batch).objects.collect_soon(batch.provider, batch.most_calls, after)
+            larger = 2 * batch.most_calls if batch.most_calls else None  # grows again
+            type(batch).objects.collect_soon(batch.provider, larger, after)
 
 
 def waiting(provider: str) -> CallQuerySet:
@@ -60,7 +61,12 @@ def _let_go(batch: "Batch") -> None:
 def _wake_hurried(batch: "Batch") -> None:
     """Calls that are made at once meanwhile: a job that left one a moment ago may sleep still."""
     hurried = Call.objects.uncollected().filter(provider=batch.provider, strategy=Strategy.SYNC)
-    are_awake = [members.wake(chunk) for chunk in members.in_chunks(members.light(hurried))]
+    are_awake = []
+    for chunk in members.in_chunks(hurried.defer("request")):
+        wanted = members.living(chunk)
+        unwanted = {call.pk for call in chunk} - {call.pk for call in wanted}
+        members.drop(hurried.filter(pk__in=unwanted))
+        are_awake.append(members.wake(wanted))
     if not all(are_awake):
         raise Snooze(pace.SETTLING, "A job whose call is made at once has not settled yet.")
 
@@ -101,7 +107,7 @@ def form_of(call: Call) -> str:
     return str(call.form or "")  # type: ignore[attr-defined]
 
 
-def _affordable(calls: list[Call], provider: Provider) -> list[Call]:
+def _affordable(batch: "Batch", calls: list[Call], provider: Provider) -> list[Call]:
     """Those that today's budget covers. A call that no day's budget covers is told so."""
     chosen: list[Call] = []
     dear: list[Call] = []
@@ -128,6 +134,7 @@ def _affordable(calls: list[Call], provider: Provider) -> list[Call]:
             f"This call may cost more than the whole budget of {provider}, {budget}. Lower"
             " max_tokens, or raise the budget in the admin."
         )
-        members.fail(Call.objects.filter(pk__in=[call.pk for call in dear]), why)
-        members.wake(dear)
+        same = Call.objects.filter(pk__in=[call.pk for call in dear])
+        members.fail(same, why)
+        same.update(batch_id=batch.id)  # so that the batch wakes their jobs
     return chosen

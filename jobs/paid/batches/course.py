@@ -45,7 +45,7 @@ def take(batch: "Batch", run: Run) -> None:
         _take(batch, run)
     except OSError as error:  # a full disk of this machine is no fault of the batch
         raise StorageUnavailable(
-            reason=f"No file could be kept on this machine: {error}"
+            pace.LONGEST, reason=f"No file could be kept on this machine: {error}"
         ) from error
 
 
@@ -90,15 +90,26 @@ def _send(batch: "Batch", run: Run) -> None:
         _send_smaller(batch, error)
     except ProviderUnavailable as error:
         limits.let_wait(error, limits.note_fault(batch.provider, error))
+        if isinstance(error, OperatorsFault):
+            error.retry_after = pace.LONGEST
         raise
 
 
 def _submit(batch: "Batch", run: Run) -> None:
+    if not batch.total and batch.create_sent_at is None:
+        return
     client = client_of(batch)
     if batch.create_sent_at is not None:
         creating.record(batch, creating.find(batch, run, client))
-        return
-    if batch.total and not (batch.input_file and _is_fresh(batch)):
+    elif found := creating.look_first(batch, run, client):
+        creating.adopt(batch, run, found)
+    else:
+        _send_new(batch, run, client)
+
+
+def _send_new(batch: "Batch", run: Run, client: BatchClient) -> None:
+    creating.wait_while_closed(batch)
+    if not (batch.input_file and _is_fresh(batch)):
         creating.upload(batch, run, client)
     if batch.total and not members.are_wanted(batch):
         _release(batch)
@@ -184,7 +195,7 @@ def _blame(batch: "Batch", line: int | None, error: Exception) -> None:
     number = sent.count()
     line = 1 if number == 1 else line or 0
     is_named = 1 <= line <= number
-    with _releasing(batch, None if is_named else max(1, number // 2)):
+    with _releasing(batch, None if is_named or not number else max(1, number // 2)):
         if is_named:
             guilty = sent.values_list("pk", flat=True)[line - 1]
             members.fail(Call.objects.filter(pk=guilty), error)

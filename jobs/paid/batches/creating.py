@@ -71,14 +71,8 @@ def _write(batch: "Batch", client: BatchClient, model: str, path: Path) -> int:
 
 @logged
 def create(batch: "Batch", run: Run, client: BatchClient) -> Remote:
-    """Record the intent, book the price of all members, and send the only request that costs.
-
-    First it looks in the list: a failover may have lost the record of an earlier creation.
-    """
-    found = _listed(batch, run, client)
+    """Record the intent, book the price of all members, and send the only request that costs."""
     _begin(batch, run)
-    if found:
-        return found[0]
     try:
         return _create(batch, run, client)
     except AnswerLost:
@@ -107,6 +101,14 @@ def _create(batch: "Batch", run: Run, client: BatchClient) -> Remote:
         may_send.reset(before)
 
 
+def wait_while_closed(batch: "Batch") -> None:
+    """Raise Snooze while the provider is paused: the file would only be uploaded in vain."""
+    try:
+        limits.refuse_if_closed(limits.find(batch.provider))
+    except NoRoom as closed:
+        raise Snooze(pace.closed(batch), str(closed)) from None
+
+
 def _begin(batch: "Batch", run: Run) -> None:
     run.check()
     try:
@@ -115,6 +117,11 @@ def _begin(batch: "Batch", run: Run) -> None:
             ledger.confirm(run)
             limits.refuse_if_closed(provider)
             booked = members.book(batch, provider)
+            if provider.left_today is not None and booked > provider.left_today:
+                left = provider.left_today
+                why = f"The batch may cost {booked:f}, and {left:f} is left today."
+                raise NoRoom(why, short_of=booked)
+            limits.charge(provider, booked)
             members.note(batch, create_sent_at=provider.now, booked=booked)
     except NoRoom as closed:
         if closed.short_of is not None:
@@ -146,7 +153,24 @@ def _withdraw(batch: "Batch", run: Run, error: Exception) -> None:
     log.warning("%s was not created: %s", batch, error)
 
 
-# Find: the reply of `create` was lost
+# Find: the reply of `create` was lost, or its whole record
+
+
+def look_first(batch: "Batch", run: Run, client: BatchClient) -> Remote | None:
+    """The batch, if an earlier run created it and a failover has lost the record of that."""
+    found = _listed(batch, run, client) if run.epoch > 1 else []
+    return found[0] if found else None
+
+
+def adopt(batch: "Batch", run: Run, remote: Remote) -> None:
+    """Book what was bought, whatever is left of the budget: the money is spent."""
+    with sessions.short_transaction():
+        provider = limits.lock(batch.provider)
+        ledger.confirm(run)
+        booked = members.book(batch, provider)
+        limits.charge(provider, booked)
+        members.note(batch, create_sent_at=provider.now, booked=booked)
+    record(batch, remote)
 
 
 @logged

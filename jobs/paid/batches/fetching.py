@@ -15,7 +15,7 @@ from jobs import storage
 from jobs.db import sessions
 from jobs.errors import StorageRefused, StorageUnavailable
 from jobs.paid import ledger
-from jobs.paid.batches import members
+from jobs.paid.batches import members, pace
 from jobs.paid.batches.polling import asking
 from jobs.paid.clients.batch import BatchClient, Remote
 from jobs.paid.limits import pausing_on
@@ -74,6 +74,7 @@ def stored(batch: "Batch") -> Iterator[bytes]:
                 yield storage.named("answers").read(name)
             except FileNotFoundError:
                 raise StorageUnavailable(
+                    pace.LONGEST,
                     reason=f"The results {name} are gone. Look whether the answers' storage is"
-                    " the right one."
+                    " the right one.",
                 ) from None

@@ -95,6 +95,7 @@ def _wait(
     try:
         with sessions.short_transaction():
             ledger.confirm(run)
+            ledger.refuse_beside_another(key, name)
             number = ledger.next_number(key)
             Call.objects.create(
                 provider=name,

@@ -8,12 +8,12 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from django.apps import apps
-from django.db.models import F, Q, Sum
+from django.db.models import Exists, F, OuterRef, Q, Sum
 from django.db.models.fields.json import KT
 from django.db.models.functions import Now
 
 from jobs.db import sessions, text
-from jobs.errors import LeaseLost, NoRoom, OutcomeUnknown, PermanentError, Snooze
+from jobs.errors import LeaseLost, OutcomeUnknown, PermanentError, Snooze
 from jobs.models import Call, Job, JobQuerySet, Provider, State, Status, Strategy
 from jobs.models.call import CallQuerySet
 from jobs.paid import ledger, limits
@@ -82,7 +82,9 @@ def wake(calls: Collection[Call]) -> bool:
     """
     are_awake = True
     for jobs in jobs_of(calls):
-        asleep = jobs.filter(status=Status.QUEUED, run_after__gt=Now())
+        # A job that has joined the next batch sleeps rightly.
+        next_call = Call.objects.for_batch().filter(job_id=OuterRef("id"))
+        asleep = jobs.filter(~Exists(next_call), status=Status.QUEUED, run_after__gt=Now())
         ids = asleep.order_by("id").select_for_update(skip_locked=True).values_list("id", flat=True)
         with sessions.short_transaction():
             jobs.model.objects.with_ids(list(ids)).update(run_after=Now())
@@ -91,12 +93,11 @@ def wake(calls: Collection[Call]) -> bool:
 
 
 def _may_fall_asleep(calls: Collection[Call]) -> bool:
-    """Whether a run is not settled yet that began before its call ended: it saw no answer."""
-    ends = {call.job_id: call.finished_at for call in calls}
+    """Whether a run is not settled yet that began before its call ended, or was hurried."""
+    ends = {call.job_id: call.finished_at or call.deadline for call in calls}
     for jobs in jobs_of(calls):
         for id, locked_at in jobs.processing().values_list("id", "locked_at"):
-            end = ends[id]
-            if end is None or locked_at is None or locked_at <= end + SETTLING:
+            if locked_at is None or locked_at <= ends[id] + SETTLING:
                 return True
     return False
 
@@ -130,7 +131,7 @@ def cost_of(call: Call, provider: Provider) -> Decimal:
 
 
 def book(batch: "Batch", provider: Provider) -> Decimal:
-    """Write the intents of all members and book what they can cost, on the locked provider."""
+    """Write the intents of all members; returns what they can cost, for the caller to charge."""
     total = Decimal(0)
     waiting = of(batch).filter(state=State.WAITING)
     for chunk in in_chunks(light(waiting)):
@@ -143,10 +144,6 @@ def book(batch: "Batch", provider: Provider) -> Decimal:
         booked_on=provider.booking_day,
         deadline=provider.now + EXPECTED_WITHIN,
     )
-    if provider.left_today is not None and total > provider.left_today:
-        left = provider.left_today
-        raise NoRoom(f"The batch may cost {total:f}, and {left:f} is left today.", short_of=total)
-    limits.charge(provider, total)
     return total
 
 
@@ -267,6 +264,6 @@ def make_at_once(calls: CallQuerySet) -> int:
     waiting = calls.uncollected().exclude(strategy=Strategy.SYNC)
     for chunk in in_chunks(waiting.defer("request")):
         same = Call.objects.uncollected().filter(pk__in=[call.pk for call in chunk])
-        number += same.update(strategy=Strategy.SYNC)
+        number += same.update(strategy=Strategy.SYNC, deadline=Now())
         wake(chunk)
     return number

@@ -22,6 +22,7 @@ from jobs.paid.clients.steps import (
     canceling,
     creating,
     deadline,
+    listing,
     named,
     pages,
     too_large,
@@ -106,7 +107,7 @@ class GeminiBatches:
         found: list[dict[str, Any]] = []
         query: dict[str, str | int] = {"pageSize": PAGE}
         for _ in pages(faults):
-            page = self.ask(faults, asking, "GET", "batches", left(), params=query)
+            page = self.ask(faults, listing, "GET", "batches", left(), params=query)
             found += [
                 operation
                 for operation in dicts(page.get("operations"))

@@ -21,6 +21,7 @@ from jobs.paid.clients.steps import (
     canceling,
     creating,
     deadline,
+    listing,
     named,
     pages,
     too_large,
@@ -92,7 +93,7 @@ class OpenAIBatches:
             page = self.client.request(
                 faults,
                 lambda sdk: sdk.batches.list(limit=PAGE, extra_query=after, timeout=left()),  # noqa: B023
-                partial(asking, declined),
+                partial(listing, declined),
             )
             batches = page.data if isinstance(page.data, list) else []
             found += [batch for batch in batches if label(batch) == token]

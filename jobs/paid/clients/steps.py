@@ -51,6 +51,12 @@ def asking(usual: Declining, faults: Faults, answer: Declined) -> Exception:
     return OperatorsFault(reason=str(error)) if isinstance(error, BadRequest) else error
 
 
+def listing(usual: Declining, faults: Faults, answer: Declined) -> Exception:
+    if answer.status in NOT_THERE:
+        return no_batches(faults, answer)
+    return asking(usual, faults, answer)
+
+
 def canceling(usual: Declining, faults: Faults, answer: Declined) -> Exception:
     return HasEnded() if answer.status in (400, 409) else asking(usual, faults, answer)
 

@@ -186,15 +186,66 @@ def reopen():
 
 
 def test_a_twin_of_the_batch_is_canceled(bureau):
-    orders("lamp")
-    Batch.objects.update(token="t")
-    for name in ("older", "younger"):
-        bureau.batches[name] = {"token": "t", "prompts": {}, "state": "in_progress"}
+    forget_creations(bureau, "older", "younger")
     perform(Batch)
 
     assert Batch.objects.get().remote_id == "older"
     assert bureau.batches["younger"]["state"] == "cancelled"
     assert bureau.requests["create"] == 0
+
+
+def forget_creations(bureau, *names):
+    """A batch of which an earlier run created these, but a failover lost the record."""
+    orders("lamp")
+    bureau.faults["upload"] = ProviderUnavailable(30, "busy")
+    step()
+    reopen()
+    Batch.objects.update(token="t")
+    for name in names:
+        bureau.batches[name] = {"token": "t", "prompts": {}, "state": "in_progress"}
+
+
+def test_a_forgotten_creation_is_adopted_whatever_is_left_of_the_budget(bureau):
+    forget_creations(bureau, "older")
+    members.Provider.objects.update(daily_budget=0)
+    queue.cancel(Order.objects.all())
+    step()
+
+    assert Batch.objects.get().remote_id == "older"
+    assert provider().spent == provider().cost(batch=True)
+
+
+def test_a_list_that_does_not_exist_means_that_there_are_no_batches(bureau):
+    forget_creations(bureau)
+    bureau.faults["find"] = NoBatches(reason="404 for /batches")
+    step()
+
+    assert "404" in provider().batch_note
+    assert [end.outcome for end in perform_all(Order)] == [Outcome.SUCCEEDED]
+
+
+def test_batches_end_where_there_are_none_any_more(bureau, monkeypatch):
+    orders("lamp")
+    monkeypatch.setattr("jobs.paid.clients.services.has_batches", lambda name: False)
+    monkeypatch.setattr("jobs.paid.clients.services.batch_client", lambda name: None)
+    step()
+    perform_all(Order)
+
+    assert not Batch.objects.living().exists()
+    assert Order.objects.get().status == Status.SUCCEEDED
+
+
+def test_a_batch_that_was_made_small_grows_again(bureau):
+    orders("a", "b", "c", "d")
+    Batch.objects.update(most_calls=1)
+    for _ in range(4):
+        Batch.objects.exclude(remote_id="").update(run_after=Now() + timedelta(hours=1))
+        due = Batch.objects.filter(remote_id="", status="queued")
+        due.update(run_after=Now())
+        for batch in queue.claim(Batch, 1, next(workers), LEASE):
+            settle(batch)
+
+    assert [len(batch["prompts"]) for batch in bureau.batches.values()] == [1, 2, 1]
 
 
 def test_a_creation_that_a_failover_forgot_is_not_repeated(bureau):

@@ -8,9 +8,10 @@ from django.db import connection, transaction
 from django.db.models.functions import Now
 
 from jobs import queue
-from jobs.errors import BatchGone, InBatch
+from jobs.errors import BatchGone, InBatch, Snooze
 from jobs.llm.models import LLMJob
 from jobs.models import Call, Outcome, Provider, State, Status
+from jobs.paid import answers
 from jobs.paid.batches import asked, collecting, handing_out, members
 from jobs.paid.batches.models import Batch
 from jobs.paid.clients import Answer
@@ -172,3 +173,22 @@ def test_a_job_whose_row_is_locked_is_woken_when_it_is_free(bureau):
 
     assert Order.objects.due().count() == 1
     assert Batch.objects.get().status == Status.SUCCEEDED
+
+
+def test_a_job_whose_answer_comes_while_it_looks_for_it_buys_no_other(bureau, monkeypatch):
+    orders("lamp")
+    step()
+    bureau.finish()
+    adopt = answers.adopt
+
+    def meanwhile(*arguments):
+        step()  # the batch hands its answer out
+        return adopt(*arguments)
+
+    Order.objects.update(run_after=Now())
+    [job] = queue.claim(Order, 1, next(workers), LEASE)
+    monkeypatch.setattr(answers, "adopt", meanwhile)
+    with pytest.raises(Snooze):
+        job.perform(run_of(job))
+
+    assert Call.objects.count() == 1
