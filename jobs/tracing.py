@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import is_dataclass
 from datetime import timedelta
 from functools import wraps
 from inspect import signature
@@ -92,6 +93,9 @@ def _described(values: Facts) -> Facts:
             facts[name] = value.total_seconds()
         elif isinstance(value, UUID):
             facts[name] = str(value)
+        elif is_dataclass(value) and not isinstance(value, type):
+            numbers = {key: each for key, each in vars(value).items() if isinstance(each, int)}
+            facts[name] = numbers
         elif hasattr(value, "_meta"):
             facts[name] = _name(value)
         elif isinstance(value, Collection) and not isinstance(value, str | bytes):

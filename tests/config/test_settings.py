@@ -147,6 +147,7 @@ def test_every_sqlite_database_waits_for_its_turn_and_keeps_its_commits(python):
 
     assert "'transaction_mode': 'IMMEDIATE'" in options.stdout
     assert "journal_mode=WAL" in options.stdout
+    assert "'timeout': 20" in options.stdout
     assert "synchronous=FULL" in options.stdout
 
 

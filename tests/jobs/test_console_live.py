@@ -87,7 +87,11 @@ def test_a_logged_out_page_is_sent_to_the_login(operator):
 
 
 @pytest.mark.parametrize(
-    "name", ["jobs_attempt", "jobs_call", "jobs_provider", "jobs_worker", "guides_guide"]
+    "name",
+    [
+        *("jobs_attempt", "jobs_batch", "jobs_call", "jobs_process", "jobs_provider"),
+        *("jobs_worker", "guides_guide"),
+    ],
 )
 def test_every_list_renews_itself(operator, name):
     page = operator.get(reverse(f"admin:{name}_changelist"))

@@ -10,7 +10,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from config import logs as setting
 from config.tracing import trace_of
-from jobs import queue, tracing
+from jobs import llm, queue, tracing
 from jobs.models import Outcome
 from jobs.paid.batches.models import Batch
 from jobs.queue import processes
@@ -89,6 +89,23 @@ def test_each_function_of_the_queue_tells(lines):
     told = [line["message"] for line in lines()]
     for name in ("enqueue", "claim", "beat", "settle", "requeue", "cancel", "rescue"):
         assert {f"ENTER {name}", f"EXIT {name}"} <= set(told)
+    assert "secret" not in json.dumps(lines())
+
+
+def test_each_function_of_llm_tells(lines, caplog):
+    caplog.set_level(logging.DEBUG, logger="jobs.llm")
+    process = llm.submit([{"prompt": "a secret"}], label="a secret label")
+    llm.results(process.id)
+    llm.progress(process.id)
+    llm.cancel(process.id)
+    with llm.consume(process.id):
+        pass
+
+    told = {line["message"]: line for line in lines()}
+    for name in ("submit", "results", "progress", "cancel", "consume"):
+        assert told[f"EXIT {name}"]["process_id"] == str(process.id)
+        assert told[f"EXIT {name}"]["elapsed_ms"] >= 0
+    assert told["EXIT consume"]["result"] == {"taken": 1}
     assert "secret" not in json.dumps(lines())
 
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 @logged
-def collect(batch: "Batch") -> None:
-    """Take calls into the batch."""
+def collect(batch: "Batch") -> int:
+    """Take calls into the batch; returns how many."""
     _let_go(batch)
     _wake_hurried(batch)
     with sessions.short_transaction():
@@ -42,6 +42,7 @@ def collect(batch: "Batch") -> None:
             after = 0.0 if chosen else None
             larger = 2 * batch.most_calls if batch.most_calls else None  # grows again
             type(batch).objects.collect_soon(batch.provider, larger, after)
+    return len(chosen)
 
 
 def waiting(provider: str) -> CallQuerySet:

@@ -29,6 +29,7 @@ from jobs.paid.batches import collecting, creating, fetching, handing_out, membe
 from jobs.paid.clients import services
 from jobs.paid.clients.batch import BatchClient, Remote
 from jobs.run import Run
+from jobs.tracing import logged
 
 if TYPE_CHECKING:
     from jobs.paid.batches.models import Batch
@@ -39,6 +40,7 @@ FILE_LASTS = timedelta(days=1)
 UNANSWERED = (State.WAITING, State.INTENT)
 
 
+@logged
 def take(batch: "Batch", run: Run) -> None:
     """Go on with the batch until it is done, or until it has to wait: then this raises Snooze."""
     try:
@@ -208,6 +210,7 @@ def _send_again(batch: "Batch", run: Run, error: Exception) -> None:
             members.again(call, error)
 
 
+@logged
 def give_up(batch: "Batch", error: BaseException) -> None:
     """The batch has failed. Calls that were not sent get its error.
 

@@ -33,7 +33,8 @@ CHUNK_MINUTES = timedelta(minutes=5)  # if the storage is slow
 
 
 @logged
-def hand_out(batch: "Batch", run: Run, client: BatchClient) -> None:
+def hand_out(batch: "Batch", run: Run, client: BatchClient) -> int:
+    """End all calls of the batch and wake their jobs; returns how many have an answer."""
     with run.step("hand out"):
         for chunk in _chunks(_results(batch, client)):
             run.check()
@@ -46,6 +47,7 @@ def hand_out(batch: "Batch", run: Run, client: BatchClient) -> None:
     stored = members.of(batch).filter(state=State.STORED).count()
     failed = members.told(batch).filter(state=State.FAILED).count()
     members.note(batch, done=stored, failed=failed)
+    return stored
 
 
 def _results(batch: "Batch", client: BatchClient) -> Iterator[Result]:

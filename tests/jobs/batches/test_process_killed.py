@@ -15,7 +15,9 @@ from tests.jobs.batches.offices import (
     dying_at,
     end,
     expect_death,
+    expire,
     has_reached,
+    hurry,
     waiting_at,
 )
 from tests.jobs.clients import answers
@@ -51,18 +53,38 @@ POINTS = {
 }
 
 
+# In chunks of two lines, so that a half can be handed out.
+CHUNKS = f"import django; django.setup(); import {B}.handing_out as h; h.CHUNK = 2\n"
+
+
 @pytest.mark.parametrize(("where", "code"), POINTS.values(), ids=POINTS.keys())
 def test_a_worker_killed_there_loses_no_line_and_pays_none_twice(start, office, where, code):
     office.submit(4)
     office.vendor.finish_after = 1
 
-    expect_death(start(*JOBS, before=dying_at(where, code)))
+    expect_death(start(*JOBS, before=CHUNKS + dying_at(where, code)))
     start(*JOBS)
     wait_until(office.all_ended)
 
     office.assert_all_answered_and_billed_once(4)
     assert office.provider.spent == office.price_of_all
     assert not LLMJob.objects.filter(attempts__gt=0).exists()
+
+
+def test_a_worker_killed_in_the_download_downloads_it_again(start, openai_office):
+    office = openai_office
+    office.submit(4)
+    office.vendor.finish_after = 1
+    office.vendor.instead["download"] = [answers.hang]
+    worker = start(*JOBS)
+    wait_until(lambda: hurry() or office.vendor.asked["download"])
+    worker.kill()
+    expire(worker)
+    start(*JOBS)
+    wait_until(office.all_ended)
+
+    office.assert_all_answered_and_billed_once(4)
+    assert office.provider.spent == office.price_of_all
 
 
 def test_a_worker_killed_while_the_vendor_keeps_its_reply_is_found_again(start, openai_office):

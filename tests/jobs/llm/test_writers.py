@@ -7,7 +7,7 @@ from jobs import llm
 from jobs.llm import writers, writing
 from jobs.llm.models import LLMJob
 from jobs.models import Provider
-from jobs.paid import calls
+from jobs.paid import calls, limits
 from jobs.paid.clients import Answer, services
 from tests.jobs.llm.conftest import raw, work
 
@@ -72,6 +72,14 @@ def test_a_service_is_asked_through_its_client(
     assert not LLMJob.provider_is_free()
 
 
+@pytest.mark.django_db
+def test_the_strategy_of_a_new_provider_is_a_setting(chosen, settings):
+    chosen("openai")
+    settings.LLM_BULK_STRATEGY = "batch"
+
+    assert limits.find(LLMJob.provider_name()).strategy == "batch"
+
+
 def test_a_local_server_is_free(chosen, settings):
     chosen("openai")
     settings.OPENAI_BASE_URL = "http://127.0.0.1:11434/v1"
@@ -79,6 +87,17 @@ def test_a_local_server_is_free(chosen, settings):
     assert LLMJob.provider_is_free()
     settings.OPENAI_API_KEY = "a-key"
     assert not LLMJob.provider_is_free()
+
+
+@pytest.mark.django_db
+def test_a_local_server_answers_at_once_although_the_strategy_is_batch(chosen, settings, client):
+    chosen("openai")
+    settings.OPENAI_BASE_URL = "http://127.0.0.1:11434/v1"
+    settings.LLM_BULK_STRATEGY = "batch"
+    llm.submit([{"prompt": "Hi"}], label="x")
+    work()
+
+    assert LLMJob.objects.get().response_json["text"] == "Hello"
 
 
 def test_a_worker_does_not_start_without_what_its_writer_needs(chosen, monkeypatch):
