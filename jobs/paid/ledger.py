@@ -117,8 +117,23 @@ def next_number(key: str) -> int:
 def _write(
     run: Run, provider: Provider, key: str, number: int, payload_hash: str, cost: Decimal
 ) -> Call:
+    return write(
+        run,
+        provider.name,
+        key,
+        number,
+        payload_hash,
+        cost=cost,
+        booked_on=provider.spent_on,
+        deadline=provider.now + timedelta(seconds=provider.timeout),
+        started_at=provider.now,
+    )
+
+
+def write(run: Run, name: str, key: str, number: int, payload_hash: str, **columns: object) -> Call:
+    """Insert the row of a call of this run, in any state."""
     return Call.objects.create(
-        provider=provider.name,
+        provider=name,
         job_id=run.job.id,
         kind=run.job._meta.label,
         epoch=run.epoch,
@@ -127,10 +142,7 @@ def _write(
         number=number,
         payload_hash=payload_hash,
         answer_name=name_of(key, number),
-        cost=cost,
-        booked_on=provider.spent_on,
-        deadline=provider.now + timedelta(seconds=provider.timeout),
-        started_at=provider.now,
+        **columns,
     )
 
 

@@ -73,7 +73,9 @@ def client_of(batch: "Batch") -> BatchClient:
     try:
         client = services.batch_client(batch.provider)
     except ImproperlyConfigured as error:
-        raise OperatorsFault(600, f"{batch.provider} can't be asked from here: {error}") from None
+        raise OperatorsFault(
+            pace.LONGEST, f"{batch.provider} can't be asked from here: {error}"
+        ) from None
     if client is None:
         raise NoBatches(reason=f"{batch.provider} has no batches.")
     return client

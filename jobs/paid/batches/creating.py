@@ -5,6 +5,7 @@ import logging
 import tempfile
 import time
 from datetime import timedelta
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from django.db.models.functions import Now
 
 from jobs.db import sessions
 from jobs.errors import AnswerLost, BadRequest, NoRoom, Snooze
-from jobs.models import Call, State
+from jobs.models import Call, Provider, State
 from jobs.paid import ledger, limits
 from jobs.paid.batches import members, pace
 from jobs.paid.clients import may_send, services
@@ -121,8 +122,7 @@ def _begin(batch: "Batch", run: Run) -> None:
                 left = provider.left_today
                 why = f"The batch may cost {booked:f}, and {left:f} is left today."
                 raise NoRoom(why, short_of=booked)
-            limits.charge(provider, booked)
-            members.note(batch, create_sent_at=provider.now, booked=booked)
+            _charge(batch, provider, booked)
     except NoRoom as closed:
         if closed.short_of is not None:
             raise
@@ -130,6 +130,11 @@ def _begin(batch: "Batch", run: Run) -> None:
     except Error as error:  # the commit may have succeeded although its reply was lost
         _withdraw(batch, run, error)
         raise
+
+
+def _charge(batch: "Batch", provider: Provider, booked: Decimal) -> None:
+    limits.charge(provider, booked)
+    members.note(batch, create_sent_at=provider.now, booked=booked)
 
 
 def _withdraw(batch: "Batch", run: Run, error: Exception) -> None:
@@ -167,9 +172,7 @@ def adopt(batch: "Batch", run: Run, remote: Remote) -> None:
     with sessions.short_transaction():
         provider = limits.lock(batch.provider)
         ledger.confirm(run)
-        booked = members.book(batch, provider)
-        limits.charge(provider, booked)
-        members.note(batch, create_sent_at=provider.now, booked=booked)
+        _charge(batch, provider, members.book(batch, provider))
     record(batch, remote)
 
 

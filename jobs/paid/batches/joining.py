@@ -96,18 +96,13 @@ def _wait(
         with sessions.short_transaction():
             ledger.confirm(run)
             ledger.refuse_beside_another(key, name)
-            number = ledger.next_number(key)
-            Call.objects.create(
-                provider=name,
-                job_id=run.job.id,
-                kind=run.job._meta.label,
-                epoch=run.epoch,
-                worker=run.job.locked_by or "",
-                key=key,
-                number=number,
-                payload_hash=payload_hash,
+            ledger.write(
+                run,
+                name,
+                key,
+                ledger.next_number(key),
+                payload_hash,
                 state=State.WAITING,
-                answer_name=ledger.name_of(key, number),
                 deadline=Now(),
                 request=request,
                 strategy=strategy,

@@ -17,6 +17,7 @@ from jobs.errors import LeaseLost, OutcomeUnknown, PermanentError, Snooze
 from jobs.models import Call, Job, JobQuerySet, Provider, State, Status, Strategy
 from jobs.models.call import CallQuerySet
 from jobs.paid import ledger, limits
+from jobs.paid.batches import pace
 
 if TYPE_CHECKING:
     from jobs.paid.batches.models import Batch
@@ -25,7 +26,7 @@ CHUNK = 500
 SENT = (State.INTENT, State.UNKNOWN)  # their answers may still come
 # An answer that comes overrules a person who was told that the call was not billed.
 EXPECTED = Q(state__in=SENT) | Q(state=State.FAILED, error=ledger.NOT_BILLED)
-SETTLING = timedelta(seconds=5)  # from the statement that ends a call to its commit
+COMMITTED_WITHIN = timedelta(seconds=5)  # after the statement that ends a call
 EXPECTED_WITHIN = timedelta(days=14)  # after that, nobody expects an answer
 MOST_BATCHES = 5  # that a call may pass through without an answer
 
@@ -97,7 +98,7 @@ def _may_fall_asleep(calls: Collection[Call]) -> bool:
     ends = {call.job_id: call.finished_at or call.deadline for call in calls}
     for jobs in jobs_of(calls):
         for id, locked_at in jobs.processing().values_list("id", "locked_at"):
-            if locked_at is None or locked_at <= ends[id] + SETTLING:
+            if locked_at is None or locked_at <= ends[id] + COMMITTED_WITHIN:
                 return True
     return False
 
@@ -254,7 +255,7 @@ def lost(batch: "Batch", why: str) -> OutcomeUnknown:
     lose(of(batch), why)
     are_awake = [wake(chunk) for chunk in in_chunks(of(batch).defer("request"))]
     if not all(are_awake):
-        raise Snooze(SETTLING.total_seconds(), why)
+        raise Snooze(pace.SETTLING, why)
     return OutcomeUnknown(why)
 
 

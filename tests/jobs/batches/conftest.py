@@ -70,3 +70,7 @@ def step():
 
 def provider():
     return Provider.objects.with_now().get(name=SHOP)
+
+
+def reopen():
+    Provider.objects.update(paused=False, paused_until=None, faults=0)

@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 
 from jobs import queue
 from jobs.errors import BadRequest, BatchTooLarge, NoBatches, OperatorsFault, ProviderUnavailable
-from jobs.models import Call, Outcome, Provider, State, Status
+from jobs.models import Call, Outcome, State, Status
 from jobs.paid import limits
 from jobs.paid.batches import course, creating, members
 from jobs.paid.batches.models import Batch, BatchQuerySet
@@ -16,6 +16,7 @@ from tests.jobs.batches.conftest import (
     perform_all,
     perform_due,
     provider,
+    reopen,
     settle,
     step,
     workers,
@@ -36,10 +37,6 @@ def step_and_die(*errors):
         batch.perform(run_of(batch))
     expire_lease(batch)
     queue.rescue(Batch)
-
-
-def reopen():
-    Provider.objects.update(paused=False, paused_until=None, faults=0)
 
 
 def go_on(bureau):
