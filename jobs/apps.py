@@ -1,5 +1,6 @@
 from django.apps import AppConfig, apps
 from django.db.models.signals import post_migrate
+from django.utils.module_loading import autodiscover_modules
 from django.utils.translation import gettext_lazy as _
 
 
@@ -11,16 +12,24 @@ class JobsConfig(AppConfig):
     def import_models(self) -> None:
         super().import_models()
         # These models perform something, so they stand above the layer of `jobs.models`.
+        from jobs.alerts import models as alerts  # noqa: F401
+        from jobs.archive import models as archive  # noqa: F401
+        from jobs.events import models as events  # noqa: F401
         from jobs.llm import models as llm  # noqa: F401
         from jobs.paid.batches import models as batches  # noqa: F401
 
     def ready(self) -> None:
+        from jobs.console import former_users  # noqa: F401 (registers itself)
         from jobs.console.groups import make_groups
         from jobs.models import checks  # noqa: F401 (registers itself)
         from jobs.models.tuning import tune
+        from jobs.schedules import checks as schedule_checks  # noqa: F401 (registers itself)
+        from jobs.schedules.declaring import declare
 
         post_migrate.connect(tune)
+        post_migrate.connect(declare)
         post_migrate.connect(make_groups)
+        autodiscover_modules("handlers")  # of events: they register themselves
         if apps.is_installed("django.contrib.admin"):
             from jobs.admin.kinds import register_all
 

@@ -63,6 +63,18 @@ class ProcessEnded(Exception):
     """Jobs can join a process only while it is open."""
 
 
+class InvalidEvent(ValueError):
+    """An event can't be recorded as it is. The text names every value that is wrong."""
+
+
+class UnknownEvent(LookupError):
+    """Nothing declares or handles events of this kind."""
+
+
+class HandlerMissing(PermanentError):
+    """An event's job names a handler that the code does not have."""
+
+
 # Errors of paid calls. `billed` says whether the call may have been billed. Only the price of a
 # call that certainly was not billed returns to the budget. Other exceptions count as billed.
 

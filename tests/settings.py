@@ -5,10 +5,12 @@ import os
 os.environ["DEBUG"] = "true"  # tests need no production secrets
 # These override .env, so that no test leaves the machine.
 os.environ |= {"S3_BUCKET": "", "IMAGE_PROVIDER": "", "LLM_PROVIDER": ""} | os.environ
+os.environ |= {"ALERT_WEBHOOK_URL": "", "ALERT_EMAILS": "", "EMAIL_URL": ""} | os.environ
 
+from config.databases import tune
 from config.embedded import server
 from config.settings import *  # noqa: F403
-from config.settings import BASE_DIR, DATABASE_URL, DATABASES, INSTALLED_APPS, tune
+from config.settings import BASE_DIR, DATABASE_URL, DATABASES, INSTALLED_APPS
 
 INSTALLED_APPS = [*INSTALLED_APPS, "tests.testapp"]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

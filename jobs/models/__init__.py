@@ -1,40 +1,48 @@
-"""The queue's tables: an abstract job, its history, the workers; processes; providers, paid calls.
+"""The queue's tables: an abstract job, its history, the workers; processes; providers, paid calls;
+schedules, events, archives.
 
-Two job models of our own stand above this layer, beside what they perform: `jobs.llm.models`
-and `jobs.paid.batches.models`.
+The job models of our own stand above this layer, beside what they perform: see `jobs.apps`.
 """
 
+from jobs.models.alert import Alert
+from jobs.models.archive import Archive, CallTotal, Total
 from jobs.models.attempt import Attempt, Outcome
 from jobs.models.call import Call, State
-from jobs.models.job import (
-    ENDED,
-    MAX_INTERRUPTIONS,
-    Job,
-    JobQuerySet,
-    Status,
-    job_models,
-    used_providers,
-    uuid7,
-)
+from jobs.models.cooldown import Cooldown
+from jobs.models.event import Event
+from jobs.models.job import Job, job_models, model_of, used_providers, uuid7
+from jobs.models.pause import Pause
 from jobs.models.process import Process
 from jobs.models.provider import Provider, Strategy
+from jobs.models.schedule import Schedule
+from jobs.models.selecting import MAX_INTERRUPTIONS, JobQuerySet
+from jobs.models.status import ENDED, Status
 from jobs.models.worker import Worker
 
 __all__ = [
     "ENDED",
     "MAX_INTERRUPTIONS",
+    "Alert",
+    "Archive",
     "Attempt",
     "Call",
+    "CallTotal",
+    "Cooldown",
+    "Event",
     "Job",
     "JobQuerySet",
     "Outcome",
+    "Pause",
     "Process",
     "Provider",
+    "Schedule",
     "State",
     "Status",
     "Strategy",
+    "Total",
     "Worker",
     "job_models",
+    "model_of",
     "used_providers",
     "uuid7",
 ]

@@ -36,6 +36,8 @@ class Attempt(models.Model):
     traceback = models.TextField(_("traceback"), null=True)  # noqa: DJ001
     steps = models.JSONField(_("steps"), null=True, help_text=_("milliseconds per step"))
 
+    is_archived = False  # read from a file; its row has left
+
     class Meta:
         db_table = "job_attempts"
         verbose_name = _("attempt")

@@ -83,6 +83,9 @@ class Call(models.Model):
     )
     answer_hash = models.CharField(_("hash of the answer"), max_length=64, db_default="")
     answer_size = models.BigIntegerField(_("bytes of the answer"), null=True)
+    answer_expired = models.BooleanField(
+        _("answer expired"), db_default=False, help_text=_("retention deletes its file")
+    )
     cost = models.DecimalField(_("cost"), max_digits=18, decimal_places=8, default=Decimal(0))
     booked_on = models.DateField(_("spent on"), null=True)
     started_at = models.DateTimeField(_("started"), db_default=Now())
@@ -106,6 +109,8 @@ class Call(models.Model):
     seen = models.BooleanField(
         _("seen"), db_default=False, help_text=_("a person has looked into it")
     )
+
+    is_archived = False  # read from a file; its row has left
 
     objects = CallQuerySet.as_manager()
 

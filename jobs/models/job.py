@@ -4,35 +4,20 @@ import secrets
 import time
 import uuid
 from collections.abc import Iterable, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from django.apps import apps
-from django.db import models, transaction
+from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
-from jobs.db.lookups import AnyOf
-from jobs.errors import NotEnded
+from jobs.models.selecting import MAX_INTERRUPTIONS, JobQuerySet
+from jobs.models.status import ENDED, OPEN, Status
 
 if TYPE_CHECKING:
     from jobs.run import Run
-
-MAX_INTERRUPTIONS = 3
-
-
-class Status(models.TextChoices):
-    """Where a job is in its life; `queue.MOVES` says where it can go from there."""
-
-    QUEUED = "queued", _("queued")  # waits until run_after, then for a worker
-    PROCESSING = "processing", _("processing")  # held by one worker until its lease ends
-    SUCCEEDED = "succeeded", _("succeeded")
-    FAILED = "failed", _("failed")  # has given up: attempts, patience or interruptions ran out
-    CANCELED = "canceled", _("canceled")  # by a person, or by the job itself
-
-
-ENDED = (Status.SUCCEEDED, Status.FAILED, Status.CANCELED)
 
 
 def uuid7() -> uuid.UUID:
@@ -42,59 +27,6 @@ def uuid7() -> uuid.UUID:
     high = (milliseconds << 16) | (0x7 << 12) | (chance >> 62)
     low = (0b10 << 62) | (chance & ((1 << 62) - 1))
     return uuid.UUID(int=(high << 64) | low)
-
-
-class JobQuerySet(models.QuerySet["Job"]):
-    def with_ids(self, ids: Iterable[uuid.UUID]) -> Self:
-        return self.filter(AnyOf(F("id"), ids))
-
-    def living(self) -> Self:
-        """Those that have not ended."""
-        return self.exclude(status__in=ENDED)
-
-    def ended(self) -> Self:
-        return self.filter(status__in=ENDED)
-
-    def processing(self) -> Self:
-        return self.filter(status=Status.PROCESSING)
-
-    def held(self, job: "Job") -> Self:
-        """This job, if the claim in this copy still holds it.
-
-        The worker's name too: a failover that lost commits can issue an epoch twice.
-        """
-        return self.processing().filter(id=job.id, epoch=job.epoch, locked_by=job.locked_by)
-
-    def due(self) -> Self:
-        return self.filter(status=Status.QUEUED, run_after__lte=Now())
-
-    def in_turn(self) -> Self:
-        """As the index ..._claim is ordered, column for column."""
-        return self.order_by("priority", "run_after", "created_at")
-
-    def expired(self) -> Self:
-        return self.processing().filter(lease_expires_at__lt=Now())
-
-    def suspect(self) -> Self:
-        """Jobs on their last chance: if one more worker is lost, they fail as poison."""
-        return self.filter(interruptions__gte=MAX_INTERRUPTIONS - 1)
-
-    def trusted(self) -> Self:
-        return self.filter(interruptions__lt=MAX_INTERRUPTIONS - 1)
-
-    def delete(self) -> tuple[int, dict[str, int]]:
-        """Delete ended jobs; raises NotEnded if one has not ended."""
-        with transaction.atomic(using=self.db):
-            # Locked: if an app listens to delete signals, Django reads first and deletes later.
-            rows = self.order_by("id").select_for_update().values_list("id", "status")
-            for id, status in rows:
-                if status not in ENDED:
-                    job = f"{self.model._meta.label} {id}"
-                    raise NotEnded(f"{job} is {status}: cancel it before deleting it.")
-            return super(JobQuerySet, self.ended()).delete()  # and none inserted meanwhile
-
-    delete.alters_data = True  # type: ignore[attr-defined]
-    delete.queryset_only = True  # type: ignore[attr-defined]
 
 
 class Job(models.Model):
@@ -115,6 +47,18 @@ class Job(models.Model):
     unavailable_since = models.DateTimeField(_("provider unavailable since"), null=True, blank=True)
     epoch = models.IntegerField(_("epoch"), default=0, db_default=0)
     process_id = models.UUIDField(_("process"), null=True, blank=True)
+    parent_id = models.UUIDField(
+        _("came from"), null=True, blank=True, help_text=_("the job that enqueued it")
+    )
+    trace = models.TextField(  # noqa: DJ001 (NULL: its trace begins with it)
+        _("trace"), null=True, blank=True, help_text=_("W3C traceparent")
+    )
+    schedule_name = models.TextField(_("schedule"), null=True, blank=True)  # noqa: DJ001
+    scheduled_for = models.DateTimeField(_("scheduled for"), null=True, blank=True)
+    unique_key = models.TextField(  # noqa: DJ001 (NULL: as many as asked for)
+        _("unique key"), null=True, blank=True, help_text=_("until a move lets it go")
+    )
+    unique_while = models.TextField(_("unique while"), null=True, blank=True)  # noqa: DJ001
     locked_at = models.DateTimeField(_("held since"), null=True, blank=True)
     locked_by = models.TextField(_("held by"), null=True, blank=True)  # noqa: DJ001 (NULL: none)
     lease_expires_at = models.DateTimeField(_("held until"), null=True, blank=True)
@@ -124,6 +68,9 @@ class Job(models.Model):
     created_at = models.DateTimeField(_("created"), db_default=Now())
     updated_at = models.DateTimeField(_("changed"), db_default=Now())
     finished_at = models.DateTimeField(_("ended"), null=True, blank=True)
+    log_ref = models.TextField(  # noqa: DJ001 (NULL: its whole history is in the database)
+        _("archived history"), null=True, blank=True, help_text=_("files that hold older history")
+    )
 
     # Settings of the model, not of the row: override them in a subclass.
     timeout: ClassVar[timedelta] = timedelta(minutes=1)
@@ -132,6 +79,10 @@ class Job(models.Model):
     patience: ClassVar[timedelta] = timedelta(hours=24)  # with an unavailable provider
     steps: ClassVar[Mapping[str, Any]] = {}  # names of its steps for people, in their order
     causes: ClassVar[Mapping[str, Any]] = {}  # words for its own kinds of errors
+    # When it is enqueued by itself: a cron expression, or a declaration of `jobs.schedules` such
+    # as Daily("06:00"), or a list of them. None: only when somebody enqueues it.
+    schedule: ClassVar[Any] = None
+    is_housekeeping: ClassVar[bool] = False  # its rows are deleted a week after their end
 
     objects = JobQuerySet.as_manager()
 
@@ -169,8 +120,33 @@ class Job(models.Model):
                 name="%(class)s_process",
                 condition=Q(process_id__isnull=False),
             ),
+            # "Is a run of this schedule still open?" A job without a schedule costs nothing here.
+            models.Index(
+                fields=["schedule_name"],
+                name="%(class)s_open_run",
+                condition=Q(schedule_name__isnull=False, status__in=OPEN),
+            ),
+            # What a job led to, newest first.
+            models.Index(
+                fields=["parent_id", "id"],
+                name="%(class)s_parent",
+                condition=Q(parent_id__isnull=False),
+            ),
         ]
         constraints: ClassVar = [
+            # However many workers look at a schedule, each of its moments has one run.
+            models.UniqueConstraint(
+                fields=["schedule_name", "scheduled_for"],
+                condition=Q(scheduled_for__isnull=False),
+                name="%(class)s_scheduled",
+            ),
+            # A key is only ever set by the insert and cleared by moves, so no move can break this.
+            # Among open jobs: workers of older code end jobs without clearing their key.
+            models.UniqueConstraint(
+                fields=["unique_key"],
+                condition=Q(unique_key__isnull=False, status__in=OPEN),
+                name="%(class)s_unique_key",
+            ),
             models.CheckConstraint(
                 name="%(class)s_status",
                 condition=Q(status__in=Status.values),
@@ -233,6 +209,15 @@ class Job(models.Model):
     def check_setup(cls) -> None:
         """Raise ImproperlyConfigured if it can't run here; a worker calls this before it starts."""
 
+    @classmethod
+    def for_schedule(cls, scheduled_for: datetime, **arguments: Any) -> Self:
+        """A new job for this moment of its schedule; the arguments are those it declares.
+
+        Override it if the moment matters, e.g. for the week that a weekly job is about. A run
+        that a person starts by hand gets the moment at which they did.
+        """
+        return cls(**arguments)
+
     @property
     def is_cancelable(self) -> bool:
         """Whether a cancel may end it; False: it has its own way of being canceled."""
@@ -268,6 +253,11 @@ class Job(models.Model):
 def job_models() -> list[type[Job]]:
     """Every installed kind of job."""
     return [model for model in apps.get_models() if issubclass(model, Job)]
+
+
+def model_of(kind: str) -> type[Job] | None:
+    """The kind of job with this label (app.Model), if this code knows it."""
+    return next((model for model in job_models() if model._meta.label == kind), None)
 
 
 def used_providers() -> set[str]:

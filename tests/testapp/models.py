@@ -5,6 +5,7 @@ import os
 import sys
 import time
 from datetime import timedelta
+from zoneinfo import ZoneInfo
 
 from django.db import models
 
@@ -12,6 +13,7 @@ from jobs.errors import Cancel, PermanentError, ProviderUnavailable, Snooze
 from jobs.models import Job
 from jobs.paid import calls
 from jobs.paid.clients import Answer
+from jobs.schedules import Weekly
 from tests.testapp import summaries, terms  # noqa: F401 (two domains that ask language models)
 
 
@@ -122,6 +124,29 @@ def threading_event_nobody_sets():
     import threading
 
     return threading.Event()
+
+
+class WeeklyReport(Job):
+    """Reports on the week before the Monday on which it runs."""
+
+    week = models.DateField(unique=True)  # its first day
+    note = models.TextField(db_default="")
+
+    schedule = Weekly("monday", "06:00", time_zone="Asia/Tokyo", arguments={"note": "by itself"})
+
+    class Meta(Job.Meta):
+        db_table = "weekly_reports"
+
+    @classmethod
+    def for_schedule(cls, scheduled_for, note):
+        today = scheduled_for.astimezone(ZoneInfo("Asia/Tokyo")).date()
+        return cls(week=today - timedelta(days=today.weekday() + 7), note=note)
+
+    def perform(self, run):
+        return f"{self.week}: {self.note}"
+
+    def on_success(self, result):
+        Effect.objects.create(job_id=self.id, result=result)
 
 
 class Order(Job):
@@ -255,3 +280,15 @@ class Potter(Job):
 
     def on_cancel(self):
         self.touch("on_cancel")
+
+
+class Digest(Job):
+    """Sums a week up, once per topic; no column of its own is unique."""
+
+    topic = models.TextField(db_default="")
+
+    class Meta(Job.Meta):
+        db_table = "digests"
+
+    def perform(self, run):
+        return self.topic
