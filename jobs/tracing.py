@@ -4,6 +4,8 @@ The lines are written with LOG_LEVEL=DEBUG. They tell counts and ids, never cont
 """
 
 import logging
+import re
+import secrets
 import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
@@ -23,6 +25,44 @@ SLICE = "JobQueue"  # by which the lines are found, whatever module wrote them
 
 # 32 hexadecimal digits, as in a W3C traceparent: of a web request, or of the job that runs.
 trace_id: ContextVar[str] = ContextVar("trace_id", default="")
+# The job that runs here, or whose hook does: what it enqueues came from it.
+acting: ContextVar[Any] = ContextVar("acting", default=None)
+
+# https://www.w3.org/TR/trace-context/: version, trace, parent, flags. Zeros are no id.
+TRACEPARENT = re.compile(r"00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})")
+
+
+def trace_of(traceparent: str | None) -> str:
+    """The trace id in a traceparent; empty if it is none. Its text may be an attacker's."""
+    found = TRACEPARENT.fullmatch(traceparent or "")
+    return found[1] if found else ""
+
+
+def traceparent() -> str | None:
+    """The current trace, as a job keeps it; None outside of any."""
+    if not trace_id.get():
+        return None
+    return f"00-{trace_id.get()}-{secrets.token_hex(8)}-00"
+
+
+@contextmanager
+def on_behalf_of(job: Any) -> Iterator[None]:
+    """What happens inside belongs to this job: its trace, and what it enqueues."""
+    actor = acting.set(job)
+    trace = trace_id.set(trace_of(job.trace) or job.pk.hex)
+    try:
+        yield
+    finally:
+        trace_id.reset(trace)
+        acting.reset(actor)
+
+
+def note_origin(job: Any) -> None:
+    """Write into a new job which job enqueues it, and the trace in which that happens."""
+    job.trace = job.trace or traceparent()
+    parent = acting.get()
+    if parent and parent.pk != job.pk:
+        job.parent_id = job.parent_id or parent.pk
 
 
 def logged(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:

@@ -13,8 +13,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from jobs.db.json_values import canonical, storing_fault
 from jobs.llm import schemas
-from jobs.llm.schemas import WrongSchema, canonical
+from jobs.llm.schemas import WrongSchema
 
 MOST_BYTES = 4 * 1024 * 1024  # of all texts of one request, and its schema
 MOST_TOKENS = 1_000_000
@@ -124,7 +125,7 @@ def _temperature(value: Any, path: str) -> tuple[float, int]:
 
 
 def _size(text: str, path: str) -> int:
-    if fault := schemas.storing_fault(text):
+    if fault := storing_fault(text):
         raise InvalidRequest(f"{path}: {fault}")
     return len(text) if text.isascii() else len(text.encode())
 

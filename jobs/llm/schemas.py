@@ -11,8 +11,10 @@ from referencing import Registry, Resource
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT202012
 
+from jobs.db import json_values
+from jobs.db.json_values import canonical, path_of
+
 REFERENCES = ("$ref", "$dynamicRef")
-DEEPEST = 64  # levels
 
 
 class WrongSchema(ValueError):
@@ -23,17 +25,12 @@ class WrongSchema(ValueError):
         self.path = path_of(path)
 
 
-def canonical(value: Any) -> str:
-    """The same text for the same JSON; raises if it is no JSON."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
-
-
 @lru_cache(maxsize=256)
 def compiled(schema: str) -> Draft202012Validator:
     """The validator of a schema, given as canonical text; raises WrongSchema."""
     contents = json.loads(schema)
     try:
-        _check_texts(contents, [])
+        _check_texts(contents)
         Draft202012Validator.check_schema(contents)
         _check_references(contents)
         validator = Draft202012Validator(contents, registry=Registry())
@@ -47,30 +44,10 @@ def compiled(schema: str) -> Draft202012Validator:
     return validator
 
 
-def _check_texts(value: Any, path: list[str | int]) -> None:
+def _check_texts(contents: Any) -> None:
     """Check what PostgreSQL must store; JSON itself allows more."""
-    if len(path) > DEEPEST:
-        raise WrongSchema(path[:3], f"is nested too deeply: at most {DEEPEST} levels")
-    if isinstance(value, str) and (fault := storing_fault(value)):
-        raise WrongSchema(path, fault)
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            _check_texts(key, path)
-            _check_texts(inner, [*path, key])
-    elif isinstance(value, list):
-        for number, inner in enumerate(value):
-            _check_texts(inner, [*path, number])
-
-
-def storing_fault(text: str) -> str | None:
-    """Why PostgreSQL could not store a text; None: it can."""
-    if "\x00" in text:
-        return "contains NUL, which can't be stored"
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        return f"contains half a character ({text[error.start]!r} at {error.start})"
-    return None
+    for path, reason in json_values.faults(contents):
+        raise WrongSchema(path, reason)
 
 
 def _check_references(contents: Any) -> None:
@@ -93,8 +70,3 @@ def fault(schema: Any, answer: Any) -> str | None:
     if error is None:
         return None
     return f"answer{path_of(error.absolute_path)}: {error.message}"
-
-
-def path_of(steps: Iterable[str | int]) -> str:
-    """The path to a value, as a person would write it: `.spots[2].name`."""
-    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)

@@ -39,9 +39,11 @@ class Bought:
 def recover(key: str) -> Bought | None:
     """The stored answer, if there is one. Open calls whose worker is gone become unknown.
 
-    Calls in a batch have no worker: the batch ends them.
+    Calls in a batch have no worker: the batch ends them. An answer that has expired is as if it
+    had never been bought: retention is deleting its file.
     """
-    calls = Call.objects.filter(key=key).exclude(state__in=[State.FAILED, State.WAITING])
+    calls = Call.objects.filter(key=key, answer_expired=False)
+    calls = calls.exclude(state__in=[State.FAILED, State.WAITING])
     for call in calls.order_by("number"):
         if call.is_in_batch:
             continue

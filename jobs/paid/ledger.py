@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from django.conf import settings
 from django.db import Error
-from django.db.models import Max
+from django.db.models import Max, Q
 from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 from django.utils.translation import gettext_noop
@@ -166,8 +166,8 @@ def confirm(run: Run) -> None:
 
 
 def refuse_beside_another(key: str, name: str) -> None:
-    live = [State.WAITING, State.INTENT, State.STORED]
-    if Call.objects.filter(key=key, state__in=live).exists():
+    live = Q(state__in=[State.WAITING, State.INTENT]) | Q(state=State.STORED, answer_expired=False)
+    if Call.objects.filter(live, key=key).exists():
         raise Snooze(1, f"Another call of {name} for this job has begun, or was answered just now.")
 
 

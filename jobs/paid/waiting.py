@@ -9,12 +9,13 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from jobs.models import Job, Provider, Status
+from jobs.models import Job, Pause, Provider, Status
 from jobs.paid import limits
 
 
 class Reason(models.TextChoices):
     BATCH = "batch", gettext_lazy("in a batch")
+    KIND_PAUSED = "kind_paused", gettext_lazy("this kind of job is paused")
     RETRY = "retry", gettext_lazy("waits for its next retry")
     PAUSED = "paused", gettext_lazy("the provider is paused")
     PRICE = "price", gettext_lazy("the provider's price is not set")
@@ -24,7 +25,7 @@ class Reason(models.TextChoices):
     TURN = "turn", gettext_lazy("waits for its turn")
 
 
-LASTING = (Reason.PAUSED, Reason.PRICE, Reason.BUDGET)
+LASTING = (Reason.KIND_PAUSED, Reason.PAUSED, Reason.PRICE, Reason.BUDGET)
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Wait:
 
     reason: Reason
     until: datetime | None = None
-    note: str = ""  # for operators: why the provider is paused
+    note: str = ""  # for operators: why it is paused
 
     @property
     def is_short(self) -> bool:
@@ -52,19 +53,31 @@ class Wait:
         return _("%(reason)s (until %(until)s)") % {"reason": self.reason.label, "until": until}
 
 
-def waits_for(job: Job, provider: Provider | None) -> Wait | None:
+def waits_for(job: Job, provider: Provider | None, pause: Pause | None = None) -> Wait | None:
     """Why a queued job is not claimed yet; None if it runs or has ended.
 
-    `provider` is the row from `limits.find()`, or None if the job has no provider.
+    `provider` is the row from `limits.find()`, or None if the job has no provider. `pause` is
+    that of its kind, from `pause_of()`.
     """
     if job.status != Status.QUEUED:
         return None
+    if pause:
+        return paused(pause)
     wait = closed(provider) if provider else None
     if wait and wait.reason in LASTING:
         return wait  # it says more than the time of the next retry
     if job.run_after > (provider.now if provider else timezone.now()):
         return Wait(Reason.RETRY, job.run_after)
     return wait or Wait(Reason.TURN)
+
+
+def pause_of(model: type[Job]) -> Pause | None:
+    """The pause of a kind of job; None if its jobs may start."""
+    return Pause.objects.of(model._meta.label).first()
+
+
+def paused(pause: Pause) -> Wait:
+    return Wait(Reason.KIND_PAUSED, pause.until, pause.reason)
 
 
 def closed(provider: Provider) -> Wait | None:
@@ -88,7 +101,7 @@ def closed(provider: Provider) -> Wait | None:
 
 
 def closed_for(model: type[Job]) -> Wait | None:
-    """Why no job of this model starts now."""
+    """Why no due job of this model starts now. A paused kind has no due jobs."""
     name = model.provider_name()
     return closed(limits.find(name)) if name else None
 

@@ -1,9 +1,11 @@
 """Every move of a job: `from jobs import queue; queue.enqueue(...)`."""
 
+from jobs.queue.arrivals import enqueue
 from jobs.queue.asked import FIRST_IN_LINE, cancel, requeue
 from jobs.queue.claims import claim
 from jobs.queue.conflicts import repeated
-from jobs.queue.moves import CHUNK, MOVES, beat, enqueue, rescue, settle
+from jobs.queue.moves import CHUNK, MOVES, beat, rescue, settle
+from jobs.queue.rescheduling import reschedule
 
 __all__ = [
     "CHUNK",
@@ -15,6 +17,7 @@ __all__ = [
     "enqueue",
     "repeated",
     "requeue",
+    "reschedule",
     "rescue",
     "settle",
 ]

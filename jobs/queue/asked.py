@@ -130,6 +130,7 @@ def _requeue(
                 interruptions=0,
                 run_after=Now(),
                 unavailable_since=None,
+                unique_key=None,  # a worker of older code may have left it
                 **columns,
             )
             processes.note_requeued(rows)

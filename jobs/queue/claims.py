@@ -12,7 +12,7 @@ from jobs.db import sessions
 from jobs.db.sessions import BRIEF
 from jobs.models import Job, JobQuerySet, Status
 from jobs.paid import limits
-from jobs.queue import hooks, outcomes
+from jobs.queue import hooks, outcomes, uniqueness
 from jobs.queue.hooks import HookRaised, HookWaited
 from jobs.queue.moves import move, settle
 from jobs.tracing import logged
@@ -52,6 +52,7 @@ def _claim(
                 locked_by=worker,
                 lease_expires_at=Now() + lease,
                 progress=None,  # it told about the run before
+                unique_key=uniqueness.UNLESS_QUEUED_ONLY,
             )
         for job in jobs:
             job.status, job.locked_by = Status.PROCESSING, worker

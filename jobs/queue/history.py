@@ -5,7 +5,7 @@ from collections import defaultdict
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import JSONField, TextField, Value
+from django.db.models import Exists, JSONField, OuterRef, TextField, Value
 from django.db.models.functions import Cast
 
 from jobs.models import Attempt, Job
@@ -14,12 +14,14 @@ from jobs.queue.outcomes import End
 log = logging.getLogger(__name__)
 
 
-def record(model: type[Job], ends: list[End]) -> None:
+def record(model: type[Job], ends: list[End]) -> dict[str, list[UUID]]:
     """Copy worker and start of these claims from their rows, which are locked and not moved yet.
 
-    One INSERT ... SELECT for all that ended alike: no data travels to Python and back.
+    One INSERT ... SELECT for all that ended alike: no data travels to Python and back. Returns
+    the jobs whose claims are now in the history, by outcome.
     """
-    alike: dict[tuple[str | None, ...], list[UUID]] = defaultdict(list)
+    recorded: dict[str, list[UUID]] = defaultdict(list)
+    alike: dict[tuple[str, str | None, str | None, str | None], list[UUID]] = defaultdict(list)
     for end in ends:
         alike[end.as_history()].append(end.job.id)
     for (outcome, error, traceback, steps), ids in alike.items():
@@ -44,6 +46,20 @@ def record(model: type[Job], ends: list[End]) -> None:
             if cursor.rowcount < len(ids):
                 # Only after a failover that lost commits: an earlier claim had the same epoch.
                 log.error("%s: history has ends of these claims already: %s", model, ids)
+                ids = _written(model, ids)
+        recorded[outcome] += ids
+    return recorded
+
+
+def _written(model: type[Job], ids: list[UUID]) -> list[UUID]:
+    """Those of these jobs whose claim, and no other with its epoch, is in the history."""
+    ours = Attempt.objects.filter(
+        job_id=OuterRef("id"),
+        epoch=OuterRef("epoch"),
+        worker=OuterRef("locked_by"),
+        started_at=OuterRef("locked_at"),
+    )
+    return list(model.objects.with_ids(ids).filter(Exists(ours)).values_list("id", flat=True))
 
 
 def _text(value: str | None) -> Value:

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db import IntegrityError, connection
 
+from jobs import tracing
 from jobs.db import faults, sessions, text
 from jobs.models import Job
 
@@ -32,7 +33,8 @@ def call(job: Job, hook: str, *arguments: Any) -> None:
     if getattr(type(job), hook) is getattr(Job, hook):
         return
     try:
-        getattr(job, hook)(*arguments)
+        with tracing.on_behalf_of(job):
+            getattr(job, hook)(*arguments)
     except BaseException as error:
         if faults.is_conflict(error) or _is_elsewhere(error):
             raise HookWaited(hook, error) from error

@@ -6,26 +6,26 @@ expects, and only then writes. Hooks and history share its transaction.
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID
 
-from django.db import DatabaseError, OperationalError, transaction
-from django.db.models import Q, QuerySet
+from django.db import DatabaseError, OperationalError
+from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
-from jobs.db import faults, inserts, sessions
+from jobs.db import faults, sessions
+from jobs.db.durations import Milliseconds
 from jobs.db.sessions import BRIEF, Patience
 from jobs.errors import LeaseLost
 from jobs.models import ENDED, Job, Outcome, Status
-from jobs.queue import history, hooks, outcomes, processes, wakeup
+from jobs.queue import history, hooks, outcomes, processes, totals
 from jobs.queue.hooks import HookRaised, HookWaited
 from jobs.queue.outcomes import End
 from jobs.tracing import logged
 
 log = logging.getLogger(__name__)
-JobT = TypeVar("JobT", bound=Job)
 
 MOVES: Mapping[Status, Collection[Status]] = {
     Status.QUEUED: {Status.PROCESSING, Status.CANCELED},
@@ -42,32 +42,10 @@ def move(jobs: QuerySet[Any], to: Status, **columns: Any) -> int:
     """Write a status, along MOVES only, with the columns that follow from it."""
     origins = [status for status in Status if to in MOVES[status]]
     held = {} if to == Status.PROCESSING else NOT_HELD
-    finished_at = Now() if to in ENDED else None
+    ended = {"finished_at": Now(), "unique_key": None} if to in ENDED else {"finished_at": None}
     return jobs.filter(status__in=origins).update(
-        status=to, updated_at=Now(), finished_at=finished_at, **held, **columns
+        status=to, updated_at=Now(), **ended, **held, **columns
     )
-
-
-# -> queued
-
-
-@logged
-def enqueue(jobs: Iterable[Job]) -> list[UUID]:
-    """Insert new jobs of one model in the caller's transaction; returns the ids created.
-
-    Jobs that exist already, by a unique constraint of their model, are skipped.
-    """
-    jobs = list(jobs)
-    if any(job.process_id for job in jobs):
-        with transaction.atomic(savepoint=False):
-            created = inserts.insert_missing(jobs)
-            given = {job.id: job for job in jobs}  # once, even if a caller gives one job twice
-            processes.add(given[id] for id in created)
-    else:
-        created = inserts.insert_missing(jobs)
-    if created:
-        wakeup.announce()
-    return created
 
 
 # processing -> processing, with a longer lease
@@ -102,6 +80,7 @@ FACTS = (
     "interruptions",
     "is_expired",
     "is_impatient",
+    "milliseconds",
     "process_id",
 )
 
@@ -167,7 +146,8 @@ def _settle(ends: list[End], expected: Expectation, wait: bool) -> list[End]:
         for end in ends:
             if _is(expected, end, rows):
                 ours.setdefault(end.job.id, end)
-        write(model, [(end, rows[id]) for id, end in ours.items()])
+        # In the order of their ids, in which hooks then lock what they touch.
+        write(model, [(ours[id], row) for id, row in rows.items() if id in ours])
         hooks.check_constraints()
         if len(ours) == len(ends):
             return []
@@ -188,6 +168,7 @@ def with_facts(jobs: QuerySet[Any]) -> QuerySet[Any]:
     facts: QuerySet[Any] = jobs.annotate(
         is_expired=Q(lease_expires_at__lt=Now()),
         is_impatient=Q(unavailable_since__lt=Now() - jobs.model.patience),
+        milliseconds=Milliseconds(Now() - F("locked_at")),
     )
     return facts
 
@@ -199,7 +180,8 @@ def write(model: type[Job], ends: list[tuple[End, Any]]) -> None:
         to, columns = outcomes.follow(end, row)
         end.moved_to = to
         moves[to, tuple(columns.items())].append(end)
-    history.record(model, [end for end, row in ends if row.status == Status.PROCESSING])
+    recorded = history.record(model, [end for end, row in ends if row.status == Status.PROCESSING])
+    totals.record(model, recorded, {row.id: row.milliseconds for _, row in ends})
     for (to, changes), alike in moves.items():
         move(model.objects.with_ids([end.job.id for end in alike]), to, **dict(changes))
     empty = processes.note_ends([(row, end.moved_to) for end, row in ends if end.moved_to])

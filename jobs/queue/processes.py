@@ -16,6 +16,7 @@ from django.db import Error, connection, transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
+from jobs import tracing
 from jobs.db import faults, inserts, text
 from jobs.errors import ProcessEnded
 from jobs.models import ENDED, Job, Process, Status, job_models, uuid7
@@ -233,6 +234,7 @@ def as_json(job: Job) -> dict[str, Any]:
     """A job that is not enqueued yet, as a process keeps it. Its id makes it follow once only."""
     if job.process_id or not job._state.adding:
         raise ValueError(f"{job} can't follow a process: it is enqueued, or belongs to one itself.")
+    tracing.note_origin(job)
     fields = [field.name for field in inserts.given(type(job), [job])]
     [kept] = serializers.serialize("python", [job], fields=fields)
     return dict(kept)

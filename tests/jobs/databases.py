@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,30 @@ from django.db import connection, connections
 from config.embedded.server import NAME, PORT, USER, Server
 from tests.jobs.forked import ROOT
 from tests.jobs.processes import environment, wait_until
+
+
+def a_session_waits():
+    """Whether a session of this test's own PostgreSQL database waits for a lock."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_stat_clear_snapshot()")  # kept until the transaction ends
+        cursor.execute(
+            "SELECT EXISTS (SELECT FROM pg_stat_activity"
+            " WHERE datname = current_database() AND wait_event_type = 'Lock')"
+        )
+        return cursor.fetchone()[0]
+
+
+@contextmanager
+def without_table(model):
+    """A model whose table is not there, as before its migration."""
+    table = connection.ops.quote_name(model._meta.db_table)
+    with connection.cursor() as cursor:
+        cursor.execute(f"ALTER TABLE {table} RENAME TO moved_away")
+    try:
+        yield
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute(f"ALTER TABLE moved_away RENAME TO {table}")
 
 
 @pytest.fixture

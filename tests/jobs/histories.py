@@ -15,8 +15,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant
 
 from jobs import queue
 from jobs.errors import Cancel, LeaseLost, PermanentError, ProviderUnavailable, Snooze, TimedOut
-from jobs.models import ENDED, Attempt, Job, Outcome, Process, Status
-from jobs.queue import moves, outcomes, processes
+from jobs.models import ENDED, Attempt, Job, Outcome, Process, Status, Total
+from jobs.queue import moves, outcomes, processes, totals
 from jobs.queue.outcomes import End
 from tests.jobs.expected import look
 from tests.testapp.models import HookCall, Hooked, NoopJob
@@ -99,7 +99,7 @@ class Checked(RuleBasedStateMachine):
     def __init__(self):
         super().__init__()
         with connection.cursor() as cursor:
-            for model in (Hooked, HookCall, Attempt, Process, NoopJob):
+            for model in (Hooked, HookCall, Attempt, Total, Process, NoopJob):
                 cursor.execute(f"DELETE FROM {model._meta.db_table}")
         self.workers = {name: SimulatedWorker(name) for name in ("ann", "bob", "cyd")}
         self.claims = defaultdict(dict)  # name -> {epoch: worker}
@@ -182,6 +182,15 @@ class Checked(RuleBasedStateMachine):
             if row.status == Status.PROCESSING:
                 ends.append((row.epoch, row.locked_by))
             assert sorted(ends) == sorted(self.claims[name].items())
+
+    @invariant()
+    def every_end_is_counted_once(self):
+        ends = Counter(
+            outcome
+            for name in self.seen.rows
+            for *_, outcome in self.seen.attempts[name].elements()
+        )
+        assert {way: counted.number for (way,), counted in totals.sums("outcome").items()} == ends
 
     @invariant()
     def every_success_has_one_effect(self):

@@ -50,7 +50,7 @@ def test_no_move_is_made_that_could_not_be_noted(worker, chore, name, monkeypatc
         worker.fail(worker.claim_one(), PermanentError("no"))
     before = Chore.objects.get().status
     failure = RuntimeError("could not note it")
-    monkeypatch.setattr(audit, "note", Mock(side_effect=failure))
+    monkeypatch.setattr(audit, "note_each", Mock(side_effect=failure))
 
     with pytest.raises(RuntimeError, match="could not note"):
         actions.carry_out(actions.ACTIONS[name], Chore.objects.all(), "me")

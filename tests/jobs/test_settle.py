@@ -197,7 +197,7 @@ def test_the_number_of_queries_does_not_grow_with_the_jobs(many, django_assert_m
     queue.enqueue(NoopJob() for _ in range(many))
     jobs = queue.claim(NoopJob, many, "me", MINUTE)
 
-    with django_assert_max_num_queries(6):  # BEGIN, limits, lock, history, move, COMMIT
+    with django_assert_max_num_queries(7):  # BEGIN, limits, lock, history, totals, move, COMMIT
         queue.settle([End(job, Outcome.SUCCEEDED) for job in jobs])
 
 
@@ -284,7 +284,7 @@ def test_what_the_database_refuses_to_write_becomes_a_failure(worker, chore, mon
     def refuse_success(model, ends):
         if ends[0].outcome == Outcome.SUCCEEDED:
             raise DataError("no room")
-        record(model, ends)
+        return record(model, ends)
 
     monkeypatch.setattr(history, "record", refuse_success)
 

@@ -7,20 +7,22 @@ from datetime import timedelta
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
+from django.test import RequestFactory
 
 from config import logs as setting
-from config.tracing import trace_of
+from config.tracing import middleware, trace_of
 from jobs import llm, queue, tracing
 from jobs.models import Outcome
 from jobs.paid.batches.models import Batch
 from jobs.queue import processes
 from jobs.queue.outcomes import End
 from jobs.worker import logs
-from tests.testapp.models import Chore
+from tests.testapp.models import Chore, Digest
 
 pytestmark = pytest.mark.django_db
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
+TRACED = {"traceparent": f"00-{TRACE}-00f067aa0ba902b7-01"}
 
 
 @pytest.fixture
@@ -172,10 +174,33 @@ def test_the_lines_of_a_request_name_its_trace(client, caplog, monkeypatch):
     note = lambda record: seen.append(logs.JsonFormatter().format(record)) or ""  # noqa: E731
     monkeypatch.setattr(caplog.handler, "format", note)
 
-    client.get("/nothing/", headers={"traceparent": f"00-{TRACE}-00f067aa0ba902b7-01"})
+    client.get("/nothing/", headers=TRACED)
 
     assert any(json.loads(line).get("trace_id") == TRACE for line in seen)
     assert tracing.trace_id.get() == ""
+
+
+def test_from_the_request_to_the_follow_up_it_is_one_trace(worker, caplog, monkeypatch):
+    """The request enqueues, the job enqueues in its hook, the follow-up runs."""
+    monkeypatch.setattr(Chore, "on_success", lambda self, result: queue.enqueue([Digest()]))
+    caplog.set_level(logging.DEBUG, logger="jobs.queue")
+    seen = []
+    note = lambda record: seen.append(json.loads(logs.JsonFormatter().format(record))) or ""  # noqa: E731
+    monkeypatch.setattr(caplog.handler, "format", note)
+
+    def get_response(request):
+        queue.enqueue([Chore(name="sweep")])
+
+    middleware(get_response)(RequestFactory(headers=TRACED).get("/"))
+    tracing.trace_id.set("")
+    worker.succeed(worker.claim_one())
+    with logs.about(worker.claim_one(Digest), "w"):
+        logging.getLogger("jobs.queue").info("summing up")
+
+    enqueued = [line for line in seen if line["message"] == "ENTER enqueue"]
+    assert [line["trace_id"] for line in enqueued] == [TRACE, TRACE]
+    assert seen[-1]["trace_id"] == TRACE
+    assert seen[-1]["job"] == "testapp.Digest"
 
 
 # The setting

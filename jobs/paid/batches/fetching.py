@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from jobs.paid.batches.models import Batch
 
 DOWNLOAD_SECONDS = 600.0
+EXPIRED = "expired: "  # before the name of results that retention is deleting, or has deleted
 PIECE = 16 * 1024 * 1024  # bytes; a longer line is a piece of its own
 
 
@@ -63,12 +64,18 @@ def name_of(batch: "Batch", number: int) -> str:
     return f"batches/{batch.token}/{number}"
 
 
+def names_of(file: str) -> list[str]:
+    """The names of all pieces, from the name of the last one; none if they have expired."""
+    if not file or file.startswith(EXPIRED):
+        return []
+    folder, _, last = file.rpartition("/")
+    return [f"{folder}/{number}" for number in range(1, int(last) + 1)]
+
+
 def stored(batch: "Batch") -> Iterator[bytes]:
     """The pieces of the stored results."""
-    last = int(batch.file.rpartition("/")[2]) if batch.file else 0
-    for number in range(1, last + 1):
+    for name in names_of(batch.file):
         sessions.give_back()
-        name = name_of(batch, number)
         with pausing_on(StorageRefused, batch.provider):
             try:
                 yield storage.named("answers").read(name)
