@@ -1,10 +1,13 @@
 """One line per event: readable on a terminal, JSON with LOG_FORMAT=json.
 
-Every line written within `about(job, worker)` names its job and worker; its trace is the job's id.
+Every line written within `about(job, worker)` names its job and worker. Its trace is that of the
+request or job that enqueued it; a job that came from neither is its own trace.
 """
 
 import json
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -18,19 +21,15 @@ if TYPE_CHECKING:  # logging is set up before models can be imported
 _subject: ContextVar[tuple["Job", str] | None] = ContextVar("subject", default=None)
 
 
-class about:  # reads as a word in a with statement
+@contextmanager
+def about(job: "Job", worker: str) -> Iterator[None]:
     """Add this job and this worker to every line logged inside."""
-
-    def __init__(self, job: "Job", worker: str) -> None:
-        self.subject = (job, worker)
-
-    def __enter__(self) -> None:
-        self.token = _subject.set(self.subject)
-        self.trace = tracing.trace_id.set(self.subject[0].pk.hex)
-
-    def __exit__(self, *_: object) -> None:
-        _subject.reset(self.token)
-        tracing.trace_id.reset(self.trace)
+    token = _subject.set((job, worker))
+    try:
+        with tracing.on_behalf_of(job):
+            yield
+    finally:
+        _subject.reset(token)
 
 
 def _facts(record: logging.LogRecord) -> dict[str, object]:

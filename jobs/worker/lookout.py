@@ -1,4 +1,8 @@
-"""What a worker looks for: due jobs, jobs that wait for a token, jobs that lost their worker."""
+"""What a worker looks for: due jobs, jobs that wait for a token, jobs that lost their worker.
+
+Every few seconds it also looks at the schedules, at all of them: the jobs that it enqueues may be
+for workers with other `--jobs`.
+"""
 
 import logging
 import math
@@ -14,6 +18,7 @@ from jobs.db import faults, sessions
 from jobs.models import Job
 from jobs.paid.waiting import Wait, closed_for
 from jobs.queue import wakeup
+from jobs.schedules.looking import Looker
 from jobs.worker import journal, survey
 from jobs.worker.alone import Reservation
 from jobs.worker.held import Held
@@ -22,6 +27,8 @@ from jobs.worker.options import Options
 from jobs.worker.outage import Outage
 
 log = logging.getLogger(__name__)
+
+SCHEDULES = 5.0  # seconds between two looks at the schedules
 
 
 class Lookout:
@@ -38,12 +45,19 @@ class Lookout:
         self.reservation = Reservation(worker)
         # Seconds without rescues after an outage: live workers need time to renew their leases.
         self.mercy = min(10.0, options.lease.total_seconds() / 2)
+        self.looker = Looker()
         self.look_at = -math.inf
+        self.schedules_at = -math.inf
         self.is_fresh = False  # whether it looked since the worker last did something
         self.announced = False
 
     def hurry(self, seconds: float) -> None:
         self.look_at = min(self.look_at, time.monotonic() + seconds)
+
+    def look_once_more(self) -> None:
+        """Look soon, at schedules too: a worker that drains ends only if nothing is due."""
+        self.schedules_at = -math.inf
+        self.hurry(0.02)
 
     def look(self) -> survey.Found | None:
         """One query for all models, if it is time: due jobs, suspects, and jobs of dead workers."""
@@ -56,6 +70,7 @@ class Lookout:
         if now < self.look_at:
             return None
         self.look_at = now + self.poll * random.uniform(1, 1.25)
+        self.look_at_schedules(now)
         found = survey.ask(self.intake.within_reach(), self.worker)
         self.is_fresh = not found.is_guess
         for model in found.out_of_reach:
@@ -64,6 +79,18 @@ class Lookout:
             self.learn(found)
             self.rescue(found, now)
         return found
+
+    def look_at_schedules(self, now: float) -> None:
+        """Enqueue what is due by schedule. If their table is locked or broken, the jobs go on."""
+        if now < self.schedules_at:
+            return
+        self.schedules_at = now + SCHEDULES * random.uniform(0.8, 1)
+        try:
+            self.looker.look()
+        except Error as error:
+            if faults.is_servers(error) or faults.is_lost():
+                raise
+            log.warning("The schedules are left alone for a while: %s", error)
 
     def learn(self, found: survey.Found) -> None:
         self.intake.hungry.update(found.due)

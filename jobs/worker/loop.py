@@ -218,5 +218,5 @@ class Loop:
         if self.stopping:
             return True
         if drain and not self.lookout.is_fresh:
-            self.lookout.hurry(0.02)
+            self.lookout.look_once_more()
         return drain and self.lookout.is_fresh and self.intake.is_fed

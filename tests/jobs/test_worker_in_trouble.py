@@ -13,6 +13,7 @@ from jobs.run import Run
 from jobs.worker.loop import Loop
 from jobs.worker.options import Options
 from tests.jobs.conftest import expire_lease, new_chore
+from tests.jobs.databases import without_table
 from tests.jobs.processes import wait_until
 from tests.jobs.running import running
 from tests.jobs.unreadable import Unreadable
@@ -106,14 +107,14 @@ def test_nothing_is_rescued_in_the_turn_that_ends_an_outage(slow_worker, chore):
     assert Chore.objects.get().status == Status.PROCESSING
 
 
-def test_a_model_that_can_not_be_asked_stops_no_other(monkeypatch):
+def test_a_model_that_can_not_be_asked_stops_no_other():
     queue.enqueue([NoopJob()])
     worker = loop(NoopJob, Chore)
     worker.heartbeat.beat()
-    monkeypatch.setattr(Chore._meta, "db_table", "not_migrated_yet")
 
-    worker.look()
-    worker.claim()
+    with without_table(Chore):
+        worker.look()
+        worker.claim()
 
     assert Chore in worker.intake.aside
     assert len(worker.held.runs) == 1
