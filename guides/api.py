@@ -14,8 +14,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 
 from config.doors import tokens
-from guides import incoming, replies, services
-from guides.models import SpotDetail
+from guides import incoming, replies, services, validators
+from guides.bodies import Refused
+from guides.models import Guide, SpotDetail
 from guides.status import GuideStatus, find_status
 from guides.templatetags.pictures import absolute
 from jobs import queue
@@ -30,6 +31,9 @@ def guide_status(request: HttpRequest, plan_id: str) -> HttpResponseBase:
     if request.method not in ("GET", "HEAD"):
         return replies.not_allowed(request, ["GET", "HEAD"])
     found = find_status(plan_id)
+    if found is None and is_withdrawn(plan_id):
+        text = _("The guide %(id)s was withdrawn.") % {"id": replies.shown(plan_id)}
+        return replies.refusal(410, "withdrawn", text)
     if found is None:
         return replies.not_found(_("There is no guide %(id)s.") % {"id": replies.shown(plan_id)})
     # Checked before the estimates, which take most of the queries.
@@ -41,6 +45,11 @@ def guide_status(request: HttpRequest, plan_id: str) -> HttpResponseBase:
     reply.headers["Cache-Control"] = "no-cache"  # may be stored, but must be revalidated
     patch_vary_headers(reply, ["Accept-Language"])
     return reply
+
+
+def is_withdrawn(plan_id: str) -> bool:
+    is_plan_id = validators.is_plan_id(plan_id)
+    return is_plan_id and Guide.objects.withdrawn().filter(pk=plan_id).exists()
 
 
 def has_already(request: HttpRequest, etag: str) -> bool:
@@ -116,7 +125,7 @@ def hand_over(request: HttpRequest) -> HttpResponseBase:
         return refuse_token(request)
     try:
         guide, spots, keep = incoming.read_guide(request)
-    except incoming.Refused as refused:
+    except Refused as refused:
         return replies.refusal(refused.status, refused.code, refused.text, refused.fields)
     try:
         result = services.put_guide(guide, spots, partial(tokens.spend, token), keep=keep)

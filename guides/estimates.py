@@ -10,13 +10,13 @@ from math import ceil
 from typing import Any, NamedTuple
 
 from django.db import connection
-from django.db.models import F, QuerySet, Window
+from django.db.models import Exists, F, QuerySet, Window
 from django.db.models.functions import Now, RowNumber
 
 from guides.later import without_batches
 from guides.models import SpotImageJob
 from guides.pace import Pace, find_pace
-from jobs.models import JobQuerySet, Provider, Status
+from jobs.models import JobQuerySet, Pause, Provider, Status
 from jobs.paid import limits, waiting
 from jobs.paid.waiting import Reason, Wait
 
@@ -41,9 +41,13 @@ class Estimate:
 
 
 def living_jobs(plan_id: str) -> dict[str, Any]:
-    """The jobs of a guide that have not ended, by spot, each with the database's time."""
+    """The jobs of a guide that have not ended, by spot, each with the database's time.
+
+    And with whether their kind is paused, so that polls need no query for that.
+    """
     jobs = SpotImageJob.objects.living().filter(plan_id=plan_id)  # type: ignore[misc]
-    timed: QuerySet[Any] = jobs.annotate(now=Now())
+    pauses = Pause.objects.of(SpotImageJob._meta.label)
+    timed: QuerySet[Any] = jobs.annotate(now=Now(), is_kind_paused=Exists(pauses))
     return {job.spot_name: job for job in timed}
 
 
@@ -53,7 +57,9 @@ def find_provider() -> Provider:
 
 def waits_for(jobs: Mapping[str, Any], provider: Provider | None) -> dict[str, Wait]:
     """What each job that is not running waits for."""
-    found = {name: waiting.waits_for(job, provider) for name, job in jobs.items()}
+    is_paused = any(job.is_kind_paused for job in jobs.values())
+    pause = waiting.pause_of(SpotImageJob) if is_paused else None
+    found = {name: waiting.waits_for(job, provider, pause) for name, job in jobs.items()}
     return {name: wait for name, wait in found.items() if wait}
 
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.template.loader import render_to_string
+from django.utils.translation import gettext_noop
 
 from guides import decoder, makers, styles
 from guides.makers import PictureRequest
@@ -41,6 +42,8 @@ STOPPED = {-signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP}  # by a supervisor, 
 # Signals that are the picture's fault: too much processor time, or a crash.
 FATAL = {signal.SIGXCPU, signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGFPE}
 LONGEST_IN_PROMPT = 1_000
+# Why a job was canceled: stored in English, translated when it is shown.
+WITHDRAWN = gettext_noop("Its guide was withdrawn.")
 OURS = re.compile(r"(?P<site>.*/)(?P<name>pictures/[0-9a-f]{64})/\d+\.webp")
 
 Step = Callable[[str], AbstractContextManager[None]]
@@ -80,6 +83,8 @@ def find_spot(job: "SpotImageJob") -> "SpotDetail":
     spot = job.spots().select_related("guide").first()
     if spot is None:
         raise Cancel(f"There is no spot {job.spot_name!r} in guide {job.plan_id!r} any more.")
+    if spot.guide.withdrawn_at:
+        raise Cancel(WITHDRAWN)
     return spot
 
 

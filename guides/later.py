@@ -28,9 +28,12 @@ def find_later(
 ) -> dict[NameT, str]:
     """The spots whose picture is in a batch, or will join one: "tomorrow" or "late".
 
-    Empty for those that no batch takes until `find_hold` finds nothing.
+    Empty for those that no batch takes until `find_hold` finds nothing. While the kind of job is
+    paused, none of them arrives, not even those that a batch has answered.
     """
     if not jobs or provider is None or not offers_batches(provider):
+        return {}
+    if any(wait.reason == Reason.KIND_PAUSED for wait in waits.values()):
         return {}
     calls = queries.of_jobs(jobs.values())
     begins = first_waits(calls.values())
@@ -59,7 +62,8 @@ def tell_later(spots: Iterable[SpotDetail]) -> None:
     found = known.filter(plan_id__in=plan_ids, spot_name__in=names)
     jobs = {(job.plan_id, job.spot_name): job for job in found}
     wanted = {name: job for name, job in jobs.items() if name in loading}
-    waits = {name: waiting.waits_for(job, provider) for name, job in wanted.items()}
+    pause = waiting.pause_of(SpotImageJob)
+    waits = {name: waiting.waits_for(job, provider, pause) for name, job in wanted.items()}
     queued = {name: wait for name, wait in waits.items() if wait}
     for name, when in find_later(wanted, queued, provider).items():
         loading[name].comes_later = when

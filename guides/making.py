@@ -3,19 +3,23 @@
 from typing import Any
 
 from django.conf import settings
+from django.contrib.admin.models import ADDITION
 from django.contrib.admin.views.decorators import staff_member_required
 from django.contrib.auth.decorators import permission_required
 from django.core import signing
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext_noop
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from guides import naming, services, validators
 from guides.forms import NewGuideForm
-from guides.models import SpotImageJob
+from guides.models import Guide, SpotDetail, SpotImageJob
 from jobs import queue
+from jobs.console import audit
 from jobs.paid import money
 
 MADE = "made"  # the cookie that tells making.js which draft is saved
@@ -31,7 +35,7 @@ def new_guide(request: HttpRequest) -> HttpResponse:
     draft = read_plan_key(request) or naming.new_draft()
     if form.is_valid():
         guide = form.guide(draft)
-        services.put_guide(guide, form.cleaned_data["spots"])  # a form sent twice is saved once
+        make_guide(request, guide, form.cleaned_data["spots"])
         answer = redirect(guide)
         path, secure = reverse("new_guide"), settings.SESSION_COOKIE_SECURE
         answer.set_cookie(MADE, guide.plan_id, path=path, secure=secure, samesite="Lax")
@@ -43,6 +47,16 @@ def new_guide(request: HttpRequest) -> HttpResponse:
         "most_spots": validators.MOST_SPOTS,
     }
     return render(request, "guides/new.html", context, status=400 if form.is_bound else 200)
+
+
+@transaction.atomic
+def make_guide(request: HttpRequest, guide: Guide, spots: list[SpotDetail]) -> None:
+    """Save a guide, and note who made it. A form that is sent twice is saved once."""
+    change = services.put_guide(guide, spots).change
+    if change == "created":
+        audit.note(request.user, [guide], gettext_noop("Made with its pictures."), ADDITION)
+    elif change == "updated":
+        audit.note(request.user, [guide], gettext_noop("Made once more, with other words."))
 
 
 def plan_keys(request: HttpRequest) -> signing.Signer:

@@ -19,9 +19,11 @@ from django.shortcuts import get_object_or_404, render
 from django.templatetags.static import static
 from django.utils.cache import patch_vary_headers
 from django.utils.text import Truncator
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import conditional_page, require_safe
 
+from config import errors
 from guides import validators
 from guides.later import slow_guides, tell_later
 from guides.models import PAINTED, Guide, SpotDetail
@@ -41,7 +43,7 @@ FOR_A_MINUTE = "public, max-age=60"  # a person may still ask for a new picture
 @require_safe
 @conditional_page
 def home(request: HttpRequest) -> HttpResponse:
-    newest = Guide.objects.order_by("-created_at", "plan_id")
+    newest = Guide.objects.published().order_by("-created_at", "plan_id")
     page = Paginator(newest, GUIDES_PER_PAGE).get_page(request.GET.get("page"))
     shown = find_cards([guide.pk for guide in page])
     context = {"page": page, "cards": shown, **unfinished(shown)}
@@ -69,6 +71,8 @@ def cards(request: HttpRequest) -> HttpResponse:
 @conditional_page
 def guide(request: HttpRequest, plan_id: str) -> HttpResponse:
     shown = find_guide(plan_id)
+    if shown.withdrawn_at:
+        return gone(request)
     status = GuideStatus(plan_id)
     painted = (spot for spot in status.spots if spot.srcset)
     context = {
@@ -98,9 +102,10 @@ def images(request: HttpRequest, plan_id: str) -> HttpResponse:
     """What changed since the last poll; the page stops polling when the response has no URL."""
     status = find_status(plan_id)
     if status is None and "HX-Request" not in request.headers:
-        raise Http404("No guide has such an id.")
+        find_guide(plan_id)
+        return gone(request)
     if status is None or request.GET.get("spots") != status.fingerprint:
-        # The guide is gone, or has other spots than the page: the page must reload.
+        # The guide is gone or withdrawn, or has other spots than the page: the page must reload.
         return HttpResponse(status=STOP_POLLING, headers={"HX-Refresh": "true"})
     length = CODE * status.total
     states = request.GET.get("states", "")[:length].ljust(length)
@@ -122,7 +127,8 @@ def images(request: HttpRequest, plan_id: str) -> HttpResponse:
 @require_safe
 @never_cache
 def spot_image(request: HttpRequest, plan_id: str, spot_id: int) -> HttpResponse:
-    find_guide(plan_id)
+    if find_guide(plan_id).withdrawn_at:
+        return gone(request)
     spot = get_object_or_404(SpotDetail.objects.with_jobs(), guide=plan_id, pk=spot_id)
     tell_later([spot])
     return render(request, "guides/spot_image.html", {"spot": spot})
@@ -173,6 +179,11 @@ def find_guide(plan_id: str) -> Guide:
     return get_object_or_404(Guide, pk=plan_id)
 
 
+def gone(request: HttpRequest) -> HttpResponse:
+    text = _("It was here, but the people who wrote it took it back. It may return.")
+    return errors.problem(request, 410, "withdrawn", _("This guide was withdrawn"), text)
+
+
 @dataclass(frozen=True)
 class Card:
     """A guide on the home page."""
@@ -196,7 +207,7 @@ class Card:
 
 def find_cards(plan_ids: list[str]) -> list[Card]:
     """The cards in this order; the number of queries does not depend on how many there are."""
-    guides = Guide.objects.filter(pk__in=plan_ids).with_progress().in_bulk()
+    guides = Guide.objects.published().filter(pk__in=plan_ids).with_progress().in_bulk()
     covers = find_covers(plan_ids)
     unsettled = SpotDetail.objects.unsettled().filter(guide__in=plan_ids).order_by()
     going = set(unsettled.values_list("guide_id", flat=True))

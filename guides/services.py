@@ -1,11 +1,14 @@
 """What a person asks for. Views, admin and commands call these; none of them writes on its own."""
 
 from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
 from typing import Literal, NamedTuple
 
 from django.db import transaction
 from django.db.models import F, QuerySet
+from django.db.models.functions import Coalesce, Now
 
+from guides.images import WITHDRAWN
 from guides.models import (
     PAINTED,
     Guide,
@@ -18,12 +21,15 @@ from guides.models import (
 )
 from guides.models.spot import DELETED
 from guides.strategies import PictureStrategy
-from jobs import queue
+from jobs import events, queue
 from jobs.models import ENDED, Call, State, Status
 from jobs.paid.batches import asked
 
 GUIDE_COLUMNS = ("title", "destination", "summary", "picture_style", "picture_strategy")
 SPOT_COLUMNS = ("description", "topic_tags", "position")
+MOST_PUBLISHED = 100  # guides in one transaction
+SITE = "tabie"  # the source of this site's own events
+GUIDE_SAVED = "guide.saved"
 
 
 class Handover(NamedTuple):
@@ -39,10 +45,17 @@ def save_guide(guide: Guide, spots: Sequence[SpotDetail]) -> Guide:
 
     One transaction, so no spot is ever left without its job.
     """
+    is_new = guide._state.adding
     guide.save()
     number(guide, spots)
     SpotDetail.objects.bulk_create(spots)  # enqueues, as every way of saving a spot does
+    note_saved(guide, "created" if is_new else "updated")
     return guide
+
+
+def note_saved(guide: Guide, change: Literal["created", "updated"]) -> None:
+    """Record that a guide was saved, in the transaction that saves it."""
+    events.record(SITE, GUIDE_SAVED, {"plan_id": guide.pk, "change": change})
 
 
 @transaction.atomic
@@ -57,9 +70,11 @@ def put_guide(
 
     A spot is identified by its name, so a renamed one is a new spot. Existing pictures stay.
     `book` is told how many pictures were asked for; if it raises, nothing is saved. `keep` names
-    the columns that a known guide keeps.
+    the columns that a known guide keeps. A withdrawn guide is published again.
     """
     result = replace_guide(guide, spots, keep)
+    if result.change != "unchanged":
+        note_saved(guide, result.change)
     if book:
         book(result.asked)
     return result
@@ -76,15 +91,19 @@ def replace_guide(guide: Guide, spots: Sequence[SpotDetail], keep: Iterable[str]
         SpotDetail.objects.bulk_create(spots)
         return Handover("created", len(spots))
     known = {spot.spot_name: spot for spot in stored.spots.all()}
-    if is_same(guide, stored) and are_same(spots, known):
+    row = Guide.objects.filter(pk=stored.pk)
+    if is_same(guide, stored) and are_same(spots, known) and not stored.withdrawn_at:
+        row.update(published_at=Now())
         return Handover("unchanged")
     # Jobs are always locked before spots: of pictures to hurry, of failed ones, of removed spots.
     if guide.picture_strategy != stored.picture_strategy:
         hurry_pictures(guide)
     again = ask_again(stored, reworded(guide, stored, spots, known))
-    Guide.objects.filter(pk=stored.pk).update(
-        **{name: getattr(guide, name) for name in GUIDE_COLUMNS}
-    )
+    if stored.withdrawn_at:
+        kept_names = [spot.spot_name for spot in spots if spot.spot_name in known]
+        again += ask_again(stored, kept_names, origin=Status.CANCELED)
+    columns = {name: getattr(guide, name) for name in GUIDE_COLUMNS}
+    row.update(**columns, withdrawn_at=None, published_at=Now())
     remove_spots(stored, known.keys() - {spot.spot_name for spot in spots})
     new = [spot for spot in spots if spot.spot_name not in known]
     SpotDetail.objects.bulk_create(new)
@@ -134,16 +153,16 @@ def reworded(
     ]
 
 
-def ask_again(guide: Guide, names: list[str]) -> int:
-    """Requeue the failed pictures of these spots: their new words may succeed."""
+def ask_again(guide: Guide, names: list[str], *, origin: Status = Status.FAILED) -> int:
+    """Requeue the failed (or canceled) pictures that these spots lack; returns how many."""
     if not names:
         return 0
-    failed = SpotImageJob.objects.filter(plan_id=guide.pk, spot_name__in=names)
+    jobs = SpotImageJob.objects.filter(plan_id=guide.pk, spot_name__in=names)
     lacking = guide.spots.filter(~PAINTED).values("spot_name")
     requeued = queue.requeue(
-        failed.filter(status=Status.FAILED, spot_name__in=lacking),  # type: ignore[misc]
+        jobs.filter(status=origin, spot_name__in=lacking),  # type: ignore[misc]
         by="its guide",
-        origins=[Status.FAILED],
+        origins=[origin],
     )
     return len(requeued)
 
@@ -154,6 +173,40 @@ def remove_spots(guide: Guide, names: Iterable[str]) -> None:
         jobs = SpotImageJob.objects.filter(plan_id=guide.pk, spot_name__in=names)
         queue.cancel(jobs, DELETED, by="its guide")  # one call locks them in order
         guide.spots.filter(spot_name__in=names).delete()
+
+
+@queue.repeated
+@transaction.atomic
+def withdraw_guide(plan_id: str, told_at: datetime) -> bool:
+    """Take a guide off all pages, and make no more pictures of it; False: it was left alone.
+
+    That is because there is no such guide, or because it was published after `told_at`: handed
+    over, or put back by a person. The condition is part of the UPDATE, which waits for both.
+    """
+    guides = Guide.objects.filter(pk=plan_id).published_by(told_at)
+    found = guides.update(withdrawn_at=Coalesce("withdrawn_at", Now()))
+    if found:  # the guide before its jobs, as when it is handed over
+        jobs = SpotImageJob.objects.filter(plan_id=plan_id)
+        queue.cancel(jobs, WITHDRAWN, by="its guide")
+    return bool(found)
+
+
+@transaction.atomic
+def publish_guides(guides: QuerySet[Guide]) -> tuple[list[Guide], int]:
+    """Put withdrawn guides back, the first hundred of them, and ask for the pictures they lack.
+
+    Returns these guides, and how many pictures were asked for.
+    """
+    withdrawn = guides.exclude(withdrawn_at=None).order_by("pk")
+    found = list(withdrawn.select_for_update(no_key=True)[:MOST_PUBLISHED])
+    asked = 0
+    for guide in found:
+        spots = list(guide.spots.all())
+        names = [spot.spot_name for spot in spots]
+        asked += ask_again(guide, names, origin=Status.CANCELED) + request_images(spots)
+    rows = Guide.objects.filter(pk__in=[guide.pk for guide in found])
+    rows.update(withdrawn_at=None, published_at=Now())
+    return found, asked
 
 
 def request_images(spots: Iterable[SpotDetail]) -> int:

@@ -30,7 +30,9 @@ class GuideStatus:
 
     def __init__(self, plan_id: str) -> None:
         self.plan_id = plan_id
-        self.spots = list(SpotDetail.objects.filter(guide=plan_id).with_jobs())
+        # In the same query: a page that polls learns of a withdrawal without another one.
+        spots = SpotDetail.objects.filter(guide=plan_id, guide__withdrawn_at=None)
+        self.spots = list(spots.with_jobs())
         for spot in self.spots:
             spot.comes_later = self.later.get(spot.spot_name, "")
 
@@ -198,11 +200,12 @@ class GuideStatus:
 
 
 def find_status(plan_id: str) -> GuideStatus | None:
-    """The status of a guide; None when there is no such guide."""
+    """The status of a guide; None when there is no such guide, or when it is withdrawn."""
     if not validators.is_plan_id(plan_id):
         return None
     found = GuideStatus(plan_id)
-    return found if found.spots or Guide.objects.filter(pk=plan_id).exists() else None
+    is_there = found.spots or Guide.objects.published().filter(pk=plan_id).exists()
+    return found if is_there else None
 
 
 def goes_on_tomorrow(provider: Provider, *, batch: bool) -> bool:

@@ -1,6 +1,6 @@
 from django.urls import path, re_path
 
-from guides import api, making, pages
+from guides import api, api_events, making, pages
 
 urlpatterns = [
     path("", pages.home, name="home"),
@@ -14,6 +14,7 @@ urlpatterns = [
     path("api/openapi.json", api.description, name="api_description"),
     path("api/guides/", api.hand_over, name="hand_over"),
     path("api/guides/<str:plan_id>/status/", api.guide_status, name="guide_status"),
+    path("api/events/", api_events.take_event, name="take_event"),
     path("api/processes/<str:id>/", api.process, name="process"),
     path("api/<path:path>", api.nothing),
     path("api/", api.nothing),

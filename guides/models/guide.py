@@ -2,13 +2,14 @@
 
 import secrets
 import string
+from datetime import datetime
 from typing import Any, Self
 
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Count, Func, Q, Value
-from django.db.models.functions import Length, Now
-from django.db.models.lookups import Exact, Range
+from django.db.models.functions import Coalesce, Length, Now
+from django.db.models.lookups import Exact, LessThanOrEqual, Range
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
@@ -28,7 +29,22 @@ def new_plan_id() -> str:
     return secrets.token_hex(16)
 
 
+# Only `services` writes these: a form opened before a withdrawal must not undo it.
+PUBLICATION = ("withdrawn_at", "published_at")
+
+
 class GuideQuerySet(models.QuerySet["Guide"]):
+    def published(self) -> Self:
+        return self.filter(withdrawn_at=None)
+
+    def withdrawn(self) -> Self:
+        return self.exclude(withdrawn_at=None)
+
+    def published_by(self, moment: datetime) -> Self:
+        """Those that were created by then, and neither handed over nor put back since."""
+        last = Coalesce("published_at", "created_at")
+        return self.filter(LessThanOrEqual(last, moment))
+
     def with_progress(self) -> Self:
         return self.annotate(
             spot_count=Count("spots"),
@@ -67,6 +83,9 @@ class Guide(models.Model):
         help_text=_("“now” also hurries pictures that wait for a batch"),
     )
     created_at = models.DateTimeField(_("created"), db_default=Now(), editable=False)
+    withdrawn_at = models.DateTimeField(_("withdrawn since"), null=True, editable=False)
+    # When it was last handed over or put back: a withdrawal told before that is out of date.
+    published_at = models.DateTimeField(_("published again"), null=True, editable=False)
     # The form that made it: sent again, the form changes this guide. Nothing else has one.
     draft = models.CharField(max_length=40, null=True, unique=True, editable=False)  # noqa: DJ001
 
@@ -77,8 +96,16 @@ class Guide(models.Model):
         ordering = ["-created_at", "plan_id"]
         verbose_name = _("guide")
         verbose_name_plural = _("guides")
-        # Serves home and the admin's list: newest first.
-        indexes = [models.Index(fields=["-created_at", "plan_id"], name="guide_newest")]
+        indexes = [
+            # The admin's list: newest first.
+            models.Index(fields=["-created_at", "plan_id"], name="guide_newest"),
+            # Home: the same without withdrawn ones, and how many they are.
+            models.Index(
+                fields=["-created_at", "plan_id"],
+                name="guide_published",
+                condition=Q(withdrawn_at=None),
+            ),
+        ]
         constraints = [
             models.CheckConstraint(name="guide_plan_id", condition=GOOD_PLAN_ID),
             models.CheckConstraint(
@@ -92,6 +119,9 @@ class Guide(models.Model):
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         validators.validate_plan_id(self.plan_id)
+        if not self._state.adding and kwargs.get("update_fields") is None:
+            names = [field.name for field in self._meta.fields if not field.primary_key]
+            kwargs["update_fields"] = [name for name in names if name not in PUBLICATION]
         super().save(*args, **kwargs)
 
     def get_absolute_url(self) -> str:

@@ -74,6 +74,20 @@ def shorten(status):
     return json.loads(re.sub(r"[0-9a-f]{64}", name, json.dumps(status)))
 
 
+def test_an_event_is_told_as_the_page_says(send, client):
+    start = f'curl http://{SITE}/api/events/ -H "Authorization: Bearer $API_TOKEN"'
+    body = block(start).partition("-d '")[2].rpartition("'")[0]
+    headers = {"Authorization": f"Bearer {TOKEN}", "Host": SITE}
+
+    answer = client.post("/api/events/", body, "application/json", headers=headers)
+
+    shown = json.loads(block('{"id": "0198c0de-7a31-7c6e-8a53-1f0e4d2b9a78", "result"'))
+    assert answer.status_code == 201
+    assert answer.json().keys() == shown.keys()
+    of_the_moment = {name: answer.json()[name] for name in ("id", "recorded")}
+    assert answer.json() == shown | of_the_moment
+
+
 def test_faults_are_told_as_the_page_says(send):
     wrong = json.loads(GUIDE) | {"title": "", "spots": [{"name": "Gate"}, {"name": "Gate"}]}
 

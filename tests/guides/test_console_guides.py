@@ -1,5 +1,3 @@
-import json
-
 import pytest
 from django.urls import reverse
 from django.utils.html import escape
@@ -10,32 +8,10 @@ from guides.models import Guide, SpotDetail, SpotImageJob
 from jobs import queue
 from jobs.models import Status
 from tests.guides.conftest import save_guide
+from tests.guides.forms import form, save
 from tests.guides.painting import give_up, paint
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def form(guide, **changed):
-    """The form data that a browser sends from a guide's page."""
-    spots = list(guide.spots.all())
-    data = {"title": guide.title, "destination": guide.destination, "summary": ""}
-    data |= {"spots-TOTAL_FORMS": len(spots), "spots-INITIAL_FORMS": len(spots)}
-    for number, spot in enumerate(spots):
-        data |= {
-            f"spots-{number}-id": spot.id,
-            f"spots-{number}-guide": guide.pk,
-            f"spots-{number}-position": spot.position,
-            f"spots-{number}-spot_name": spot.spot_name,
-            f"spots-{number}-description": spot.description,
-            f"spots-{number}-topic_tags": json.dumps(spot.topic_tags),
-            f"initial-spots-{number}-topic_tags": json.dumps(spot.topic_tags),
-        }
-    return data | {f"spots-0-{name}": value for name, value in changed.items()}
-
-
-def save(client, guide, **changed):
-    url = reverse("admin:guides_guide_change", args=[guide.pk])
-    return client.post(url, form(guide, **changed))
 
 
 @pytest.mark.parametrize("tags", ["", " , ", "[]"])

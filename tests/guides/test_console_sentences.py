@@ -65,3 +65,11 @@ def test_sentences_of_the_console_are_stored_in_english_and_shown_in_japanese(op
 def test_only_our_own_words_are_translated(stored, shown):
     with translation.override("ja"):
         assert sentences.told(stored) == shown
+
+
+def test_a_text_that_is_longer_than_any_sentence_is_shown_as_it_is():
+    sentence, text = (sentences.paused(None, "x" * length) for length in (500, 600))
+
+    with translation.override("ja"):
+        assert sentences.told(sentence) != sentence
+        assert sentences.told(text) == text

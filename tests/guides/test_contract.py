@@ -8,7 +8,7 @@ import pytest
 from django.db import OperationalError
 from django.db.models.functions import Now
 
-from guides import api, incoming, replies, validators
+from guides import api, bodies, incoming, replies, validators
 from guides.models import ImageStatus, SpotImageJob
 from guides.styles import PictureStyle
 from jobs.paid.waiting import Reason
@@ -222,6 +222,6 @@ def test_the_description_knows_the_same_fields_limits_and_styles_as_the_code():
     assert sorted(SCHEMAS["Wait"]["properties"]["reason"]["enum"]) == sorted(Reason.values)
     assert SCHEMAS["Spot"]["properties"]["image_status"]["enum"] == ImageStatus.values
     error = SCHEMAS["Error"]["properties"]["error"]["properties"]
-    assert error["fields"]["maxItems"] == incoming.MOST_FAULTS
+    assert error["fields"]["maxItems"] == bodies.MOST_FAULTS
     assert error["fields"]["items"]["properties"]["value"]["maxLength"] == replies.MOST_SHOWN
     assert list(SCHEMAS["Status"]["properties"]["counts"]["properties"]) == ["total", *api.STATES]

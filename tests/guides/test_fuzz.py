@@ -45,6 +45,7 @@ PATHS = [
     *("/", "/guides/new/", "/guides/{}/", "/guides/{}/images/", "/guides/kyoto/images/"),
     *("/cards/", SPOT, FILE, "/favicon.ico", "/api/", "/api/{}"),
     *("/api/openapi.json", "/api/guides/", "/api/guides/{}/status/", "/{}", "/admin/{}"),
+    *("/api/events/", "/admin/jobs/event/", "/admin/jobs/event/{}/change/"),
     *("/api/processes/{}/", "/admin/jobs/process/{}/change/", "/admin/jobs/batch/{}/change/"),
     *("/api/guides/kyoto/status/", "/guides/kyoto/", "/admin/login/"),
     *("/admin/guides/guide/", "/admin/guides/spotimagejob/", "/admin/jobs/call/"),
@@ -93,6 +94,12 @@ class Fuzz(random.Random):
             guide[self.choice([*guide, "summary", "picture_style", self.text()])] = self.json()
         return guide
 
+    def event(self):
+        event = {"source": "shop", "kind": "guide.withdrawn", "payload": {"plan_id": "kyoto"}}
+        for _ in range(self.randrange(3)):
+            event[self.choice([*event, "dedupe_key", self.text()])] = self.json()
+        return event
+
     def request(self, path):
         method = self.choice(METHODS)
         path = path.format(self.number() if path in (SPOT, FILE) else self.text())
@@ -109,7 +116,8 @@ class Fuzz(random.Random):
     def body(self):
         kind = self.randrange(4)
         if kind == 0:
-            return json.dumps(self.guide()), "application/json"
+            sent = self.guide() if self.random() < 0.7 else self.event()
+            return json.dumps(sent), "application/json"
         if kind == 1:
             return self.text(), self.choice(["application/json", "text/plain", self.header()])
         if kind == 2:
