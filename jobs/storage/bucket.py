@@ -22,10 +22,12 @@ READ_SECONDS = 20
 MOST_THREADS = 64
 PAUSES_IN_A_CONFLICT = (0.2, 0.5, 1.0)
 
+NO_CONTENT = 204
 TAKEN = 412  # the condition of a put was not met
 CONFLICT = 409  # another client is putting the same name right now
 UNKNOWN_HEADER = 501
 MISSING = 404
+BEYOND_END = 416  # the object has no byte in the range asked for
 TRANSIENT = {408, 425, 429, "SlowDown", "RequestTimeout"}  # besides 500 and above
 
 
@@ -64,11 +66,26 @@ class Bucket(Storage):
 
     def read(self, name: str) -> bytes:
         """The whole object; FileNotFoundError if there is none."""
-        answer = self._ask("get_object", name, {MISSING})
+        content: bytes = self._get(name)["Body"]
+        return content
+
+    def read_range(self, name: str, offset: int, length: int) -> bytes:
+        """A part of the object, shorter at its end; FileNotFoundError if there is no object."""
+        last = offset + length - 1
+        answer = self._get(name, BEYOND_END, Range=f"bytes={offset}-{last}")
+        content: bytes = answer.get("Body", b"")
+        # A service that does not know ranges answers with the whole object.
+        return content if "ContentRange" in answer else content[offset : last + 1]
+
+    def remove(self, name: str) -> None:
+        """Delete the object, if there is one."""
+        self._ask("delete_object", name, {MISSING})
+
+    def _get(self, name: str, *fine: int, **options: str) -> dict[str, Any]:
+        answer = self._ask("get_object", name, {MISSING, *fine}, **options)
         if status_of(answer) == MISSING:
             raise FileNotFoundError(errno.ENOENT, f"not in the bucket {self.bucket}", name)
-        content: bytes = answer["Body"]
-        return content
+        return answer
 
     def exists(self, name: str) -> bool:
         return status_of(self._ask("head_object", name, {MISSING})) != MISSING
@@ -109,6 +126,8 @@ class Bucket(Storage):
                 raise
             if "Body" in answer:
                 answer["Body"] = answer["Body"].read()
+        if operation == "delete_object" and status_of(answer) == NO_CONTENT:
+            return answer  # it names nothing that could be checked
         if "ETag" not in answer:  # an ordinary web site may answer 200 without storing anything
             reason = f"{self._place(name)}: S3_ENDPOINT_URL does not answer like a storage."
             raise StorageRefused(reason=reason)

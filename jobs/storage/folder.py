@@ -46,6 +46,30 @@ class Folder(FileSystemStorage):
         except OSError as error:
             raise self._explain(f"reading {name}", error) from error
 
+    def read_range(self, name: str, offset: int, length: int) -> bytes:
+        """A part of the file, shorter at its end; FileNotFoundError if there is no file."""
+        path = Path(self.path(checked(name)))
+        try:
+            with path.open("rb") as file:
+                file.seek(offset)
+                return file.read(length)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise self._explain(f"reading {name}", error) from error
+
+    def remove(self, name: str) -> None:
+        """Delete the file, if there is one. On return it is gone, even after a power cut."""
+        path = Path(self.path(checked(name)))
+        try:
+            path.unlink(missing_ok=True)
+            if path.parent.exists():
+                self._sync(path.parent)
+        except NotADirectoryError:
+            pass  # like `exists`: there is no such file
+        except OSError as error:
+            raise self._explain(f"deleting {name}", error) from error
+
     def _write(self, path: Path, content: bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         # In the same folder, so that it is on the same file system.

@@ -213,7 +213,7 @@ class Handler(BaseHTTPRequestHandler):
     def log_message(self, *args):
         pass
 
-    do_GET = do_HEAD = do_PUT = answer
+    do_GET = do_HEAD = do_PUT = do_DELETE = answer
 
 
 @contextmanager

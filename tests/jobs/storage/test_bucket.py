@@ -54,6 +54,33 @@ def test_what_is_not_there_can_not_be_read(any_server):
         any_server.open().read(NAME)
 
 
+@pytest.mark.parametrize(
+    ("offset", "length", "part"), [(0, 3, b"012"), (4, 3, b"456"), (8, 9, b"89"), (20, 3, b"")]
+)
+def test_a_part_can_be_read(any_server, offset, length, part):
+    bucket = any_server.open()
+    bucket.put(NAME, b"0123456789")
+
+    assert bucket.read_range(NAME, offset, length) == part
+
+
+def test_a_part_of_what_is_not_there_can_not_be_read(any_server):
+    with pytest.raises(FileNotFoundError):
+        any_server.open().read_range(NAME, 0, 3)
+
+
+def test_what_is_removed_is_gone_and_the_name_is_free(any_server):
+    bucket = any_server.open()
+    bucket.put(NAME, b"answer")
+
+    bucket.remove(NAME)
+    bucket.remove(NAME)  # twice is once
+
+    assert not bucket.exists(NAME)
+    bucket.put(NAME, b"another")
+    assert bucket.read(NAME) == b"another"
+
+
 def test_objects_say_what_they_are_and_how_long_they_may_be_kept(s3):
     bucket = s3.open(cache_control="public, max-age=31536000, immutable")
 

@@ -25,7 +25,9 @@ def all_uses(bucket):
     return [
         lambda: bucket.put(NAME, b"answer"),
         lambda: bucket.read(NAME),
+        lambda: bucket.read_range(NAME, 0, 1),
         lambda: bucket.exists(NAME),
+        lambda: bucket.remove(NAME),
     ]
 
 
@@ -108,9 +110,9 @@ def test_a_wrong_secret_is_for_the_operator(signing, monkeypatch, use):
 
 
 def test_an_unknown_bucket_is_for_the_operator(s3):
-    put, read, _ = all_uses(s3.open(bucket="nobody"))
+    put, read, part, _, remove = all_uses(s3.open(bucket="nobody"))
 
-    for use in (put, read):
+    for use in (put, read, part, remove):
         text = refusal(use, StorageRefused)
         assert "NoSuchBucket" in text
         assert "S3_BUCKET" in text

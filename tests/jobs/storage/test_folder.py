@@ -37,6 +37,32 @@ def test_what_is_put_can_be_read(folder):
     assert folder.url(NAME) == f"/{NAME}"
 
 
+@pytest.mark.parametrize(
+    ("offset", "length", "part"), [(0, 3, b"012"), (4, 3, b"456"), (8, 9, b"89"), (20, 3, b"")]
+)
+def test_a_part_can_be_read(folder, offset, length, part):
+    folder.put(NAME, b"0123456789")
+
+    assert folder.read_range(NAME, offset, length) == part
+
+
+def test_a_part_of_what_is_not_there_can_not_be_read(folder):
+    with pytest.raises(FileNotFoundError):
+        folder.read_range(NAME, 0, 3)
+
+
+def test_what_is_removed_is_gone_and_the_name_is_free(folder):
+    folder.put(NAME, b"answer")
+
+    folder.remove(NAME)
+    folder.remove(NAME)  # twice is once
+    folder.remove("calls/never/1")
+
+    assert not folder.exists(NAME)
+    folder.put(NAME, b"another")
+    assert folder.read(NAME) == b"another"
+
+
 def test_what_is_stored_is_never_overwritten(folder):
     folder.put(NAME, b"first")
     folder.put(NAME, b"other")
