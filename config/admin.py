@@ -2,19 +2,21 @@
 
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.contrib.admin.utils import unquote
 from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group, User
 from django.core.exceptions import BadRequest
 from django.core.paginator import InvalidPage
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from config.doors import admin as doors  # noqa: F401 (registers itself)
-from config.doors import noting
 from jobs.admin.base import GuardedAdmin
+from jobs.console import former_users, sentences
 
 admin.site.unregister([User, Group])
 
@@ -25,10 +27,29 @@ class UserAdmin(DjangoUserAdmin, GuardedAdmin):
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
 
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        """Nobody deletes many users at once: see delete_view."""
+        actions: dict[str, Any] = super().get_actions(request)
+        actions.pop("delete_selected", None)
+        return actions
+
+    def delete_view(self, request: HttpRequest, object_id: str, *more: Any) -> HttpResponse:
+        """Refuse to delete a person who has done something: the log must keep who it was."""
+        user = self.get_object(request, unquote(object_id))
+        if user and former_users.has_acted(user) and self.has_delete_permission(request, user):
+            text = _(
+                "%(user)s is not deleted, because the log keeps what people did."
+                " Untick “Active” instead: then nobody can log in by this name."
+            )
+            self.message_user(request, text % {"user": user}, messages.WARNING)
+            return HttpResponseRedirect(reverse("admin:auth_user_change", args=[user.pk]))
+        response: HttpResponse = super().delete_view(request, object_id, *more)
+        return response
+
     def history_view(self, *args: Any, **kwargs: Any) -> HttpResponse:
         response: Any = super().history_view(*args, **kwargs)
         for entry in getattr(response, "context_data", {}).get("action_list", []):
-            entry.change_message = noting.translated(entry.change_message)
+            entry.change_message = sentences.told(entry.get_change_message())
         return response  # type: ignore[no-any-return]
 
 

@@ -33,8 +33,8 @@ def sidebar(title: Any, *pages: tuple[str, Any, str]) -> dict[str, Any]:
     }
 
 
-def kinds_of_jobs() -> list[tuple[str, Any, str]]:
-    """Every kind of job that has pages: a new one is in the menu by itself.
+def kinds_of_jobs(*, housekeeping: bool = False) -> list[tuple[str, Any, str]]:
+    """Every kind of job that has pages, the queue's own last: a new one is in the menu by itself.
 
     Batches are jobs too, but people look for them beside the calls that they make.
     """
@@ -44,8 +44,10 @@ def kinds_of_jobs() -> list[tuple[str, Any, str]]:
 
     return [
         (f"{model._meta.app_label}_{model._meta.model_name}", name_of(model), "list_alt")
-        for model in job_models()
-        if admin.site.is_registered(model) and model._meta.label != "jobs.Batch"
+        for model in sorted(job_models(), key=lambda model: model._meta.app_label == "jobs")
+        if admin.site.is_registered(model)
+        and model._meta.label != "jobs.Batch"
+        and model.is_housekeeping == housekeeping
     ]
 
 
@@ -74,6 +76,8 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
         sidebar(
             _("Queue"),
             ("jobs_process", _("Processes"), "account_tree"),
+            ("jobs_schedule", _("Schedules"), "schedule"),
+            ("jobs_event", _("Events"), "notifications"),
             *kinds_of_jobs(),
             ("jobs_attempt", _("Attempts"), "history"),
             ("jobs_worker", _("Workers"), "engineering"),
@@ -86,9 +90,15 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
         ),
         sidebar(
             _("People"),
+            ("admin_logentry", _("What people did"), "fact_check"),
             ("auth_user", _("Users"), "person"),
             ("auth_group", _("Groups"), "group"),
             ("config_apitoken", _("API tokens"), "key"),
+        ),
+        sidebar(
+            _("Housekeeping"),
+            ("jobs_alert", _("Alerts"), "campaign"),
+            *kinds_of_jobs(housekeeping=True),
         ),
     ]
 

@@ -3,8 +3,10 @@
 import re
 from collections.abc import Iterable
 from ipaddress import ip_network
+from urllib.parse import urlsplit
 
-from django.core.exceptions import ImproperlyConfigured
+from django.core.exceptions import ImproperlyConfigured, ValidationError
+from django.core.validators import validate_email
 from django.views.debug import SafeExceptionReporterFilter
 
 INSECURE = "django-insecure-"
@@ -86,9 +88,55 @@ def contact(text: str) -> str:
     )
 
 
+def secret(name: str, text: str, *, shortest: int, danger: str) -> str:
+    """A secret that can't be guessed, or none."""
+    text = text.strip()
+    if text and len(text) < shortest:
+        raise ImproperlyConfigured(
+            f"{name} is too short: whoever guesses it can {danger}. Take at least {shortest} random"
+            ' characters: python3 -c "import secrets; print(secrets.token_urlsafe(32))"'
+        )
+    return text
+
+
+def address(name: str, text: str) -> str:
+    """An address of http or https. It may hold a secret, so no refusal quotes it."""
+    text = text.strip()
+    if not text:
+        return ""
+    try:
+        parts = urlsplit(text)
+        is_good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is no number, a bracket that is not closed
+        is_good = False
+    if not is_good or not re.fullmatch(r"[!-~]+", text):
+        raise ImproperlyConfigured(
+            f"{name}: it must be an address as in https://example.org/…, of ASCII letters. "
+            "(It is not shown here, because it may hold a secret.)"
+        )
+    if parts.username is not None or parts.fragment:
+        raise ImproperlyConfigured(
+            f"{name}: an address with neither a user nor a #fragment. A token belongs into its "
+            "path or its query, as its receiver says."
+        )
+    return text
+
+
+def receivers(name: str, text: str) -> list[str]:
+    """E-mail addresses, separated by commas."""
+    named = [each.strip() for each in text.split(",") if each.strip()]
+    for each in named:
+        try:
+            validate_email(each)
+        except ValidationError:
+            raise ImproperlyConfigured(f"{name}={each}: it is no e-mail address.") from None
+    return named
+
+
 class ReportFilter(SafeExceptionReporterFilter):
-    """Hides DATABASE_URL too on Django's debug pages: it holds a password."""
+    """Hides these on Django's debug pages too: an address may hold a password or a token."""
 
     hidden_settings = re.compile(
-        f"{SafeExceptionReporterFilter.hidden_settings.pattern}|DATABASE_URL", re.IGNORECASE
+        f"{SafeExceptionReporterFilter.hidden_settings.pattern}|DATABASE_URL|WEBHOOK|EMAIL_URL",
+        re.IGNORECASE,
     )

@@ -1,19 +1,16 @@
 """Every setting comes from the environment, or from the file .env beside manage.py."""
 
 import os
-import sys
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import environ
-from django.core.exceptions import ImproperlyConfigured
 from django.http.request import split_domain_port
 from django.utils.translation import gettext_lazy as _
 
-from config import database_url, logs, protection
+from config import databases, logs, mail, protection
 from config.console import UNFOLD as UNFOLD
-from config.embedded import server
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DEVELOPMENT_KEY = f"{protection.INSECURE}good-enough-for-development-only"
@@ -34,6 +31,7 @@ DATABASE_URL = env.str("DATABASE_URL", "")
 
 if not DEBUG:
     protection.refuse_without(SECRET_KEY, ALLOWED_HOSTS, DATABASE_URL, SECRET_KEY_FALLBACKS)
+_host = next((host for host in ALLOWED_HOSTS if not host.startswith(".")), "")
 # Django's list has no ports. A name with its port says where else the site is reached.
 HOSTS_WITH_PORT = [host for host in ALLOWED_HOSTS if split_domain_port(host)[1]]
 ALLOWED_HOSTS = [split_domain_port(host)[0] or host for host in ALLOWED_HOSTS]
@@ -41,33 +39,7 @@ ALLOWED_HOSTS = [split_domain_port(host)[0] or host for host in ALLOWED_HOSTS]
 
 # Database
 
-
-def choose_database() -> dict[str, Any]:
-    if DATABASE_URL:
-        return database_url.read(DATABASE_URL)
-    if server.binaries():
-        return server.database(BASE_DIR / ".postgres")
-    print("PostgreSQL is not installed: using the SQLite file db.sqlite3.", file=sys.stderr)
-    return {"ENGINE": "django.db.backends.sqlite3", "NAME": str(BASE_DIR / "db.sqlite3")}
-
-
-def tune(database: dict[str, Any]) -> dict[str, Any]:
-    if database["ENGINE"].endswith("sqlite3"):
-        options = {
-            # A transaction that begins with a read can't wait for the write lock later.
-            "transaction_mode": "IMMEDIATE",
-            "timeout": 20,
-            # WAL: readers and the writer don't block each other. FULL: with NORMAL, a power cut
-            # loses the last commits, and jobs with them.
-            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL",
-        }
-        return {**database, "OPTIONS": {**options, **database.get("OPTIONS", {})}}
-    # Server-side cursors outlive their transaction, which a transaction pooler can't keep.
-    pooled = {"DISABLE_SERVER_SIDE_CURSORS": True}
-    return {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True, **pooled, **database}
-
-
-DATABASES = {"default": tune(choose_database())}
+DATABASES = {"default": databases.tune(databases.choose(DATABASE_URL, BASE_DIR))}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # The longest that a statement of a web request may take, in seconds. 0: no limit.
 WEB_STATEMENT_TIMEOUT = env.float("WEB_STATEMENT_TIMEOUT", 10)
@@ -169,12 +141,9 @@ protection.check_limit("VISITOR_REQUESTS_PER_MINUTE", VISITOR_REQUESTS_PER_MINUT
 
 
 # Allows other systems to hand over guides at /api/guides/, as the tokens in the admin do.
-API_TOKEN = os.environ.get("API_TOKEN", "").strip()
-if API_TOKEN and len(API_TOKEN) < 32:
-    raise ImproperlyConfigured(
-        "API_TOKEN is too short: whoever guesses it can spend your money. Take at least 32 random"
-        ' characters: python3 -c "import secrets; print(secrets.token_urlsafe(32))"'
-    )
+API_TOKEN = protection.secret(
+    "API_TOKEN", os.environ.get("API_TOKEN", ""), shortest=32, danger="spend your money"
+)
 
 
 # Language and time
@@ -285,6 +254,36 @@ PATIENCE_HOURS = env.float("PATIENCE_HOURS", 24)
 
 # A job that stays due this long without being claimed needs a person.
 WAITING_TOO_LONG_MINUTES = env.float("WAITING_TOO_LONG_MINUTES", 60)
+
+# Where alerts go (docs/alerts.md). Without a webhook and without receivers there are none.
+ALERT_WEBHOOK_URL = protection.address("ALERT_WEBHOOK_URL", env.str("ALERT_WEBHOOK_URL", ""))
+ALERT_WEBHOOK_SECRET = protection.secret(
+    *("ALERT_WEBHOOK_SECRET", os.environ.get("ALERT_WEBHOOK_SECRET", "")),
+    shortest=16,
+    danger="send false alerts",
+)
+ALERT_EMAILS = protection.receivers("ALERT_EMAILS", env.str("ALERT_EMAILS", ""))
+vars().update(mail.read(os.environ.get("EMAIL_URL", ""), is_needed=bool(ALERT_EMAILS)))
+DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", "") or "webmaster@localhost"
+# The address of this site, for links in alerts.
+SITE_URL = protection.address("SITE_URL", env.str("SITE_URL", "")).rstrip("/")
+if _host and not SITE_URL:
+    SITE_URL = f"{'https' if SECURE_SSL_REDIRECT else 'http'}://{_host}"
+
+
+# Retention, in days after the end. 0: kept for ever.
+
+# Attempts and calls leave the database for files.
+LOG_RETENTION_DAYS_DB = env.int("LOG_RETENTION_DAYS_DB", 30)
+# Raw answers of providers. Their calls leave the database with them.
+ANSWER_RETENTION_DAYS = env.int("ANSWER_RETENTION_DAYS", 90)
+EVENT_RETENTION_DAYS = env.int("EVENT_RETENTION_DAYS", 30)
+# LLM requests that nothing consumed.
+LLM_RETENTION_DAYS = env.int("LLM_RETENTION_DAYS", 30)
+protection.check_limit("LOG_RETENTION_DAYS_DB", LOG_RETENTION_DAYS_DB, most=36_500)
+protection.check_limit("ANSWER_RETENTION_DAYS", ANSWER_RETENTION_DAYS, most=36_500)
+protection.check_limit("EVENT_RETENTION_DAYS", EVENT_RETENTION_DAYS, most=36_500)
+protection.check_limit("LLM_RETENTION_DAYS", LLM_RETENTION_DAYS, most=36_500)
 
 
 # Logs

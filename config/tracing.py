@@ -1,6 +1,5 @@
 """The trace id of a web request: that of its caller, or a new one."""
 
-import re
 import secrets
 from collections.abc import Callable
 from typing import Any
@@ -10,9 +9,6 @@ from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 
 from jobs import tracing
-
-# https://www.w3.org/TR/trace-context/: version, trace, parent, flags. Zeros are no id.
-TRACEPARENT = re.compile(r"00-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
 
 
 def middleware(
@@ -31,5 +27,4 @@ def forget(**_: Any) -> None:
 
 
 def trace_of(traceparent: str) -> str:
-    found = TRACEPARENT.fullmatch(traceparent)
-    return found[1] if found else secrets.token_hex(16)
+    return tracing.trace_of(traceparent) or secrets.token_hex(16)

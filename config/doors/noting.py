@@ -1,25 +1,25 @@
 """Notes logins and failed ones in the log and in the audit, whichever way people log in."""
 
 import logging
-import re
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.contrib.auth.signals import user_logged_in, user_login_failed
 from django.dispatch import receiver
 from django.http import HttpRequest
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext_noop
 
 from config.doors import limiter, sessions
 from config.doors.addresses import address_of
 from config.doors.login import limits_of
 from jobs.console import audit
+from jobs.console.sentences import sentence
 
 log = logging.getLogger(__name__)
 
-UNKNOWN = gettext_noop("an unknown address")
-LOGGED_IN = gettext_noop("Logged in from %(address)s.")
-FAILED = gettext_noop("Login failed from %(address)s: %(tries)s in a row.")
+UNKNOWN = sentence(gettext_noop("an unknown address"))
+LOGGED_IN = sentence(gettext_noop("Logged in from %(address)s."))
+FAILED = sentence(gettext_noop("Login failed from %(address)s: %(tries)s in a row."))
 
 
 @receiver(user_logged_in)
@@ -43,14 +43,3 @@ def note_failure(credentials: dict[str, Any], request: HttpRequest | None, **_: 
         tries = limiter.tries_of(limits_of(request, name)[0])
         if not tries & (tries - 1):  # 1, 2, 4, 8: a long attack must not fill the audit
             audit.note(user, [user], FAILED % {"address": address, "tries": max(tries, 1)})
-
-
-def translated(message: str) -> str:
-    """A message of the audit, which keeps English, in the language of its reader."""
-    for text in (LOGGED_IN, FAILED):
-        pattern = re.sub(r"%\\\((\w+)\\\)s", r"(?P<\1>.+)", re.escape(text))
-        if found := re.fullmatch(pattern, message):
-            return gettext(text) % {
-                name: gettext(value) for name, value in found.groupdict().items()
-            }
-    return message

@@ -3,12 +3,13 @@
 from typing import Any
 
 from django.contrib import admin, messages
+from django.db import transaction
 from django.db.models import Count, TextField
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_noop, ngettext
 from unfold.admin import TabularInline
 from unfold.widgets import UnfoldAdminTextareaWidget
 
@@ -17,9 +18,12 @@ from guides.admin.shown import thumbnail
 from guides.admin.tags import SpotForm
 from guides.models import PAINTED, Guide, SpotDetail, SpotImage
 from guides.search import found
+from jobs import queue
 from jobs.admin.base import CappedPaginator, DescribedAdmin
+from jobs.console import audit, shown
 
 MOST_SPOTS = 500
+MANY = 1_000  # a count stops here
 WORDS = {"destination", "picture_style", "description", "topic_tags"}  # parts of the prompt
 
 
@@ -35,7 +39,7 @@ class SpotInline(TabularInline):
 
 @admin.register(Guide)
 class GuideAdmin(DescribedAdmin):
-    list_display = ["title", "destination", "pictures", "created_at"]
+    list_display = ["title", "destination", "pictures", "created_at", "withdrawn"]
     search_fields = ["title"]  # only to show the search box
     search_help_text = _("title, destination or plan id")
     inlines = [SpotInline]
@@ -43,6 +47,7 @@ class GuideAdmin(DescribedAdmin):
     paginator = CappedPaginator
     list_per_page = 50
     list_max_show_all = 0
+    actions = ["publish"]
     sortable_by: list[str] = []
     change_form_outer_before_template = "admin/guides/gallery.html"
 
@@ -67,7 +72,10 @@ class GuideAdmin(DescribedAdmin):
             guide.ready_count, guide.spot_count = numbers.get(guide.pk, (0, 0))
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        return ["plan_id"] if obj else []  # a guide's address never changes
+        if obj is None:
+            return []
+        # A guide's address never changes.
+        return ["plan_id", "withdrawn_at"] if obj.withdrawn_at else ["plan_id"]
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
@@ -98,6 +106,36 @@ class GuideAdmin(DescribedAdmin):
                 asked,
             )
             self.message_user(request, text % asked, messages.SUCCESS)
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        super().save_related(request, form, formsets, change)
+        if not change:
+            services.note_saved(form.instance, "created")
+        elif any(each.has_changed() for each in (form, *formsets)):
+            services.note_saved(form.instance, "updated")
+
+    @admin.action(description=_("Publish withdrawn guides again"), permissions=["change"])
+    @queue.repeated
+    def publish(self, request: HttpRequest, queryset: Any) -> None:
+        others = queryset.published()[:MANY].count()
+        with transaction.atomic():
+            found, asked = services.publish_guides(queryset)
+            audit.note(request.user, found, gettext_noop("Published again."))
+        level = messages.SUCCESS if found else messages.WARNING
+        self.message_user(request, _("Guides published again: %s.") % len(found), level)
+        if asked:
+            text = _("Missing pictures that were asked for again: %s.") % asked
+            self.message_user(request, text, messages.SUCCESS)
+        if others:
+            text = _("Not changed, because they were not withdrawn: %s.") % others
+            self.message_user(request, text, messages.WARNING)
+        if queryset.withdrawn().exists():
+            text = _("Only the first %s at once. Do it again for the rest.") % len(found)
+            self.message_user(request, text, messages.WARNING)
+
+    @admin.display(description=_("withdrawn since"))
+    def withdrawn(self, guide: Guide) -> str:
+        return shown.moment(guide.withdrawn_at) if guide.withdrawn_at else ""
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         """Let a guide be deleted with its pictures, though no person may delete a picture alone."""

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_POST
 
 from jobs.admin.base import ReadOnlyAdmin, Rows, as_uuid, list_of
 from jobs.console import actions, audit
-from jobs.console.actions import ACTIONS, Action
+from jobs.console.actions import ACTIONS, Action, Preview
 from jobs.console.counting import Number
 from jobs.db import faults
 from jobs.models import Job, Status
@@ -86,9 +86,12 @@ class ActingAdmin(ReadOnlyAdmin):
             self._act(request, action, few[0])
             return None
         preview = actions.preview(action, jobs)
-        left_alone = [("left_alone", f"{name} {int(number)}") for name, number in preview.left]
-        hidden = [("before", preview.before.isoformat()), *left_alone]
+        hidden = [("before", preview.before.isoformat()), *self.left_alone(preview)]
         return self.ask(request, "admin/jobs/confirm.html", action, hidden, preview=preview)
+
+    def left_alone(self, preview: Preview) -> list[tuple[str, str]]:
+        """The counts of a preview, as hidden fields of its form."""
+        return [("left_alone", f"{name} {int(number)}") for name, number in preview.left]
 
     def _go_on(
         self, request: HttpRequest, action: Action, jobs: Rows, before: datetime
@@ -107,7 +110,7 @@ class ActingAdmin(ReadOnlyAdmin):
         # From the preview: a new count would include the jobs that this action has changed.
         carried = request.POST.getlist("left_alone")
         if is_over:
-            self.say(request, action, done, _left_alone(carried))
+            self.say(request, action, done, [*_left_alone(carried), *action.left_alone(jobs)])
             return HttpResponseRedirect(request.get_full_path())
         rest = jobs.filter(id__gt=result.last) if result.last else jobs
         hidden = [
@@ -143,6 +146,7 @@ class ActingAdmin(ReadOnlyAdmin):
         repeated = [
             ("action", action.name),
             ("select_across", request.POST.get("select_across", "0")),
+            *action.carried,
             *((ACTION_CHECKBOX_NAME, id) for id in chosen),
         ]
         return TemplateResponse(

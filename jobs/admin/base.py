@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib.admin import ShowFacets
+from django.contrib.admin import ShowFacets, site
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.utils import quote, unquote
 from django.contrib.admin.views.main import ORDER_VAR
@@ -213,6 +213,12 @@ def filter_names(filters: Iterable[Any]) -> set[str]:
         else:
             names.add(each.parameter_name)
     return names
+
+
+def may_see(request: HttpRequest, model: Any) -> bool:
+    """Whether the model has an admin page that this user may open."""
+    page = site._registry.get(model)
+    return page is not None and page.has_view_or_change_permission(request)
 
 
 def page_of(row: Model) -> str:

@@ -24,7 +24,7 @@ from jobs.console.shown import number
 from jobs.console.stages import COLOURS, Stage
 from jobs.db import clock
 from jobs.models import Call, State, Status
-from jobs.paid import money
+from jobs.paid import money, waiting
 from jobs.paid.batches import asked, queries
 from jobs.paid.batches.models import Batch
 
@@ -93,7 +93,7 @@ class BatchAdmin(AskingAdmin, JobAdmin):
 
     @admin.display(description=_("cost"))
     def spent(self, batch: Any) -> str:
-        if batch.booked and not batch.ended_at:
+        if batch.standing.has_left or (batch.booked and not batch.ended_at):
             return gettext("booked %s") % money.shown(batch.booked)
         return money.shown(batch.standing.cost)
 
@@ -179,6 +179,8 @@ def next_look(standing: Standing) -> str:
     batch = standing.batch
     if batch.status != Status.QUEUED:
         return ""
+    if pause := waiting.pause_of(Batch):
+        return waiting.paused(pause).text
     if batch.run_after <= standing.now:
         return gettext("as soon as a worker is free")
     return shown.moment(batch.run_after)

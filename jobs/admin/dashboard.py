@@ -4,15 +4,14 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.utils.formats import date_format, number_format
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
-from jobs.admin import live, timeline
-from jobs.admin.base import link_to, list_of
+from jobs.admin import live, pausing, timeline
+from jobs.admin.base import link_to, list_of, may_see
 from jobs.admin.failures import failure_lines
 from jobs.admin.workers import COLOURS as WORKER_COLOURS
 from jobs.admin.workers import LABELS, condition
@@ -50,10 +49,7 @@ def fragment(request: HttpRequest) -> HttpResponse:
 def dashboard(request: HttpRequest) -> dict[str, Any]:
     """The parts of the dashboard that this user may see."""
     situation = needs.Situation.look()
-    # No figures of batches: "queued" says nothing about one that is at its provider.
-    models = [
-        model for model in situation.statuses if may_see(request, model) and model is not Batch
-    ]
+    models = [model for model in worth_showing(situation) if may_see(request, model)]
     needed = needs.needs(situation)
     return {
         "needs": [
@@ -67,7 +63,7 @@ def dashboard(request: HttpRequest) -> dict[str, Any]:
             for hint in needs.hints(situation)
             if may_see(request, hint.model)
         ],
-        "models": [section(model, situation) for model in models],
+        "models": [section(request, model, situation) for model in models],
         "providers": situation.providers if may_see(request, Provider) else [],
         "providers_link": list_of(Provider),
         "may_pause": request.user.has_perm("jobs.change_provider"),
@@ -78,13 +74,26 @@ def dashboard(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-def may_see(request: HttpRequest, model: Any) -> bool:
-    """Whether the model has an admin page that this user may open."""
-    page = admin.site._registry.get(model)
-    return page is not None and page.has_view_or_change_permission(request)
+def worth_showing(situation: needs.Situation) -> list[Model]:
+    """The kinds with figures: those of other apps first, and what the queue does for itself last.
+
+    Not batches: "queued" says nothing about one that is at its provider. Not kinds that do
+    nothing, nor housekeeping that goes well: they would hide the others.
+    """
+    kinds = [model for model in situation.statuses if model is not Batch]
+    empty = [model for model in kinds if not any(situation.statuses[model].values())]
+    idle = set(empty) - figures.active_today(empty, situation.now)
+
+    def is_shown(model: Model) -> bool:
+        is_calm = not situation.statuses[model][Status.FAILED]
+        is_dull = model in idle or (model.is_housekeeping and is_calm)
+        return not is_dull or situation.pause_of(model) is not None
+
+    own = Batch._meta.app_label
+    return sorted(filter(is_shown, kinds), key=lambda model: model._meta.app_label == own)
 
 
-def section(model: Model, situation: needs.Situation) -> dict[str, Any]:
+def section(request: HttpRequest, model: Model, situation: needs.Situation) -> dict[str, Any]:
     """One kind of job."""
     hour, day = figures.flows(model, situation.now)
     timings = figures.timings(model, situation.now)
@@ -101,6 +110,7 @@ def section(model: Model, situation: needs.Situation) -> dict[str, Any]:
             )
             for status in Status
         ],
+        "pause": pausing.shown_pause(request, model, situation.pause_of(model)),
         "queued": situation.statuses[model][Status.QUEUED],
         "oldest": since and shown.short(situation.now - since),
         "hour": hour,

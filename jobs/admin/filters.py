@@ -124,11 +124,16 @@ class DayFilter(RangeDateFilter):
         refuse_nul(request)
         first = _midnight(self.used_parameters.get(f"{self.parameter_name}_from"))
         last = _midnight(self.used_parameters.get(f"{self.parameter_name}_to"))
+        return self.between(rows, first, last + timedelta(days=1) if last else None)
+
+    def between(
+        self, rows: QuerySet[Any], first: datetime | None, end: datetime | None
+    ) -> QuerySet[Any]:
         column = self.column()
         if first:
             rows = rows.filter(**{f"{column}__gte": self.edge(first)})
-        if last:
-            rows = rows.filter(**{f"{column}__lt": self.edge(last + timedelta(days=1))})
+        if end:
+            rows = rows.filter(**{f"{column}__lt": self.edge(end)})
         return rows
 
     def column(self) -> str:

@@ -10,8 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from jobs.admin import columns, tabs, timeline
-from jobs.admin.acting import ActingAdmin
+from jobs.admin import columns, lineage, tabs, timeline
 from jobs.admin.base import Rows, as_uuid, link_to
 from jobs.admin.failures import failure_lines
 from jobs.admin.filters import (
@@ -23,7 +22,10 @@ from jobs.admin.filters import (
     WorkerFilter,
     refuse_nul,
 )
-from jobs.console import audit, causes, counting, job_waits, shown
+from jobs.admin.pausing import PausingAdmin
+from jobs.admin.rescheduling import ReschedulingAdmin
+from jobs.archive import reading
+from jobs.console import audit, causes, job_waits, shown, story
 from jobs.console.counting import MANY
 from jobs.db import clock
 from jobs.models import ENDED, Attempt, Call, Job, Process, Status, Worker
@@ -39,7 +41,7 @@ COLOURS = {
 }
 
 
-class JobAdmin(ActingAdmin):
+class JobAdmin(PausingAdmin, ReschedulingAdmin):
     """The base of every job model's admin: register a model with it, or with a subclass."""
 
     list_display = [
@@ -55,7 +57,7 @@ class JobAdmin(ActingAdmin):
         ("created_at", CreatedFilter),
     ]
     search_fields = ["id"]  # only to show the search box: see get_search_results
-    search_help_text = _("id; among failed ones also the error")
+    search_help_text = _("id, also of the job it came from; among failed ones the error")
     sortable_by: list[str] = []  # an order without an index would take minutes
     list_before_template = "admin/jobs/before_list.html"
     change_form_template = "admin/jobs/job.html"
@@ -77,7 +79,11 @@ class JobAdmin(ActingAdmin):
         refuse_nul(request)
         shows_all_failures = request.GET.get("status__exact") == Status.FAILED
         lines = failure_lines(self.model) if shows_all_failures else []
-        above = {"failures": lines, "tabs": tabs.of(self.model, request)}
+        above = {
+            "failures": lines,
+            "tabs": tabs.of(self.model, request),
+            "pause": self.pause_shown(request),
+        }
         response: HttpResponse = super().changelist_view(
             request, {**above, **(extra_context or {})}
         )
@@ -111,7 +117,7 @@ class JobAdmin(ActingAdmin):
     def search(self, term: str) -> Q:
         """The condition for a search term; a subclass adds its own indexed columns."""
         id = as_uuid(term)
-        return Q(id=id) if id else Q(pk__in=[])
+        return Q(id=id) | Q(parent_id=id) if id else Q(pk__in=[])
 
     def adorn(self, rows: list[Any]) -> None:
         name = self.model.provider_name()
@@ -167,8 +173,10 @@ class JobAdmin(ActingAdmin):
     def describe(self, request: HttpRequest, job: Job) -> dict[str, Any]:
         """Everything that a job's page shows."""
         name = self.model.provider_name()
-        attempts = timeline.newest(job)
+        archived = reading.history(job)
+        attempts = [*timeline.newest(job), *archived.attempts][: timeline.MOST]
         calls = list(Call.objects.filter(job_id=job.pk).order_by("-started_at")[: timeline.MOST])
+        calls = [*calls, *archived.calls][: timeline.MOST]
         now = clock.now()
         for call in calls:
             call.duration = shown.of_call(call, now)  # type: ignore[attr-defined]
@@ -177,17 +185,21 @@ class JobAdmin(ActingAdmin):
             "job": job,
             "running": timeline.running(job, calls, now),
             "trouble": timeline.trouble(job, attempts),
-            "runs": counting.count(Attempt.objects.filter(job_id=job.pk)) + bool(job.locked_at),
+            "runs": story.runs(job, archived),
             "wait": job_waits.of([job], limits.find(name) if name else None)[job.pk],
             "process": job.process_id and Process.objects.filter(pk=job.process_id).first(),
             "no_worker": not Worker.objects.working().exists(),
             "attempts": timeline.attempts(job, attempts),
+            "archive_notes": archived.notes,
+            "has_archive": bool(archived),
             "attempts_link": link_to(Attempt, {"q": str(job.pk)}),
             "calls": calls,
             "calls_link": link_to(Call, {"q": str(job.pk)}),
             "most": timeline.MOST,
             "log": audit.about(job)[:20],
             "offered": self.offered(request, job),
+            **lineage.describe(request, job),
+            "reschedule_link": self.reschedule_link(request, job),
             "is_final": job.status in ENDED,  # then the page stops renewing itself
             "exhibit_template": self.exhibit_template,
             **self.exhibit(request, job),

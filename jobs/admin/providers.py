@@ -10,7 +10,7 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 from unfold.decorators import display
@@ -188,7 +188,7 @@ class ProviderAdmin(ReadOnlyAdmin):
         provider = self.object_or_refuse(request, object_id, "change")
         with transaction.atomic():
             pausing.resume(provider.name, by=request.user)
-            audit.note(request.user, [provider], gettext_noop("Resumed."))
+            audit.note(request.user, [provider], sentences.RESUMED)
         self.message_user(request, gettext("%s is open again.") % provider, messages.SUCCESS)
         return self.back(request, provider)
 

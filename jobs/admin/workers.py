@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib import admin, messages
+from django.db import transaction
 from django.http import HttpRequest
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
@@ -60,8 +61,9 @@ class WorkerAdmin(ReadOnlyAdmin):
 
     @admin.action(description=_("Ask to finish its jobs and stop"), permissions=["act"])
     def drain(self, request: HttpRequest, queryset: Rows) -> None:
-        workers = list(queryset.filter(asked_to_stop=False))
-        queryset.filter(name__in=[worker.name for worker in workers]).update(asked_to_stop=True)
-        audit.note(request.user, workers, gettext_noop("Asked to stop."))
+        with transaction.atomic():
+            workers = list(queryset.filter(asked_to_stop=False))
+            queryset.filter(name__in=[worker.name for worker in workers]).update(asked_to_stop=True)
+            audit.note(request.user, workers, gettext_noop("Asked to stop."))
         text = _("Workers asked to stop: %s. They start no new job.") % len(workers)
         self.message_user(request, text, messages.SUCCESS)

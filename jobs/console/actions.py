@@ -1,7 +1,7 @@
 """What people do to many jobs at once: first a preview, then the work in bounded pieces."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -21,6 +21,7 @@ from jobs.db import clock, faults, sessions
 from jobs.models import ENDED, Job, Status
 from jobs.paid import limits
 from jobs.paid.batches.strategy import takes_batches
+from jobs.paid.waiting import Reason
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
@@ -46,10 +47,18 @@ class Action:
     flag: int = CHANGE
     pays: bool = False
     for_one: "StrPromise | None" = None  # the title on the button of a single job, if it differs
+    told_of: Callable[[Any], str] | None = None  # for the audit of one job, instead of `logged`
+    skipped: Callable[[Jobs], Jobs] | None = None  # jobs in `origins` that it leaves alone
+    carried: tuple[tuple[str, str], ...] = ()  # fields that its forms repeat
 
     @property
     def button(self) -> "StrPromise":
         return self.for_one or self.title
+
+    def left_alone(self, jobs: Jobs) -> list[tuple[str, Number]]:
+        """What it skips of the jobs in its origins, and why."""
+        number = counting.count(self.skipped(jobs)) if self.skipped else Number(0)
+        return [(str(Reason.BATCH.label), number)] if number else []
 
     @property
     def moment(self) -> str:
@@ -143,12 +152,14 @@ class Preview:
     tokens_cost: bool = False  # beside that
     left_today: Decimal | None = None  # of the provider's budget; None: no limit
     refused: str = ""  # why this action changes no job of this kind
+    skipped: Sequence[tuple[str, Number]] = ()  # jobs in its origins that are left alone, and why
 
     @property
     def changed(self) -> Number:
         if self.refused:
             return Number(0)
-        return Number(sum(int(self.numbers[status]) for status in self.action.origins))
+        found = sum(int(self.numbers[status]) for status in self.action.origins)
+        return Number(max(0, found - sum(int(number) for _, number in self.skipped)))
 
     @property
     def left(self) -> list[tuple[Status, Number]]:
@@ -161,7 +172,7 @@ class Preview:
 
     @property
     def left_alone(self) -> list[tuple[str, Number]]:
-        return [(str(status.label), number) for status, number in self.left]
+        return [*((str(status.label), number) for status, number in self.left), *self.skipped]
 
     @property
     def cost(self) -> Decimal | None:
@@ -197,7 +208,8 @@ def preview(action: Action, jobs: Jobs) -> Preview:
     numbers = counting.counts({status: jobs.filter(status=status) for status in Status})
     provider = jobs.model.provider_name() if action.pays else None
     if provider is None:
-        return Preview(action, numbers, before, refused=_refused(action, jobs.model))
+        refused = _refused(action, jobs.model)
+        return Preview(action, numbers, before, refused=refused, skipped=action.left_alone(jobs))
     row = limits.find(provider)
     price = row.cost(batch=takes_batches(row))
     return Preview(
@@ -260,7 +272,8 @@ def _move_some(action: Action, jobs: Jobs, by: object) -> list[Any]:
     """Move one chunk and write its audit, both in one transaction."""
     with sessions.short_transaction():
         moved = action.move(jobs, by)
-        audit.note(by, moved, action.logged, action.flag)
+        told_of = action.told_of or (lambda job: action.logged)
+        audit.note_each(by, [(job, told_of(job)) for job in moved], action.flag)
     return moved
 
 

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db.models import Case, Count, F, Q, Sum, TextField, Value, When
 from django.utils.translation import gettext as _
 
@@ -16,7 +17,7 @@ from jobs.console.stages import COLOURS, MEANINGS, Stage, stage
 from jobs.models import ENDED, Call, Provider, State, Status, Strategy
 from jobs.models.call import CallQuerySet
 from jobs.paid.batches.models import Batch
-from jobs.paid.waiting import Reason, closed
+from jobs.paid.waiting import Reason, closed, pause_of, paused
 
 TOO_OLD = timedelta(hours=26)  # providers promise a day
 AGAIN = "again"  # beside the states of calls: not answered, and so asked again by another call
@@ -38,8 +39,20 @@ class Standing:
     @property
     def unanswered(self) -> int:
         """Calls of an ended batch that wait again: another call asks, or they left the batch."""
+        if self.has_left:
+            return max(self.batch.total - self.ended, 0)
         released = self.batch.total - sum(self.members.values())
         return self.members.get(AGAIN, 0) + max(released, 0)
+
+    @property
+    def has_left(self) -> bool:
+        """Whether calls of it are in the archive: then only the batch's own columns know all."""
+        days, finished_at = settings.LOG_RETENTION_DAYS_DB, self.batch.finished_at
+        if not (self.is_over and days and finished_at):
+            return False
+        kept = self.members.get(State.STORED, 0) + self.members.get(State.FAILED, 0)
+        is_old = self.now - finished_at > timedelta(days=days - 1)  # its jobs may end before it
+        return is_old and self.batch.done + self.batch.failed > kept
 
     @property
     def meaning(self) -> str:
@@ -52,12 +65,14 @@ class Standing:
     @property
     def done(self) -> int:
         """By the provider's counts; at the end, the answers that we have."""
-        return self.members.get(State.STORED, 0) if self.is_over else self.batch.done
+        is_counted = self.is_over and not self.has_left
+        return self.members.get(State.STORED, 0) if is_counted else self.batch.done
 
     @property
     def failed(self) -> int:
         """By the provider's counts; at the end, the calls whose jobs got an error."""
-        return self.members.get(State.FAILED, 0) if self.is_over else self.batch.failed
+        is_counted = self.is_over and not self.has_left
+        return self.members.get(State.FAILED, 0) if is_counted else self.batch.failed
 
     @property
     def ended(self) -> int:
@@ -194,6 +209,8 @@ def held_up(names: Collection[str]) -> dict[str, str]:
     """Why the next batches of these providers are not sent, for those that are not."""
     if not names:
         return {}
+    if pause := pause_of(Batch):
+        return dict.fromkeys(names, paused(pause).text)
     rows = Provider.objects.with_now().filter(name__in=list(names))
     found = {row.name: _held_up(row) for row in rows}
     return {name: text for name, text in found.items() if text}

@@ -1,25 +1,35 @@
 """The answers of `manage.py jobs`, as lines for people and as data for scripts."""
 
 from collections.abc import Callable
-from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.core.management.base import CommandError
-from django.db import transaction
 from django.db.models import QuerySet
 
-from jobs.console import actions, audit, cli_groups, counting, job_waits, needs, sentences, story
+from jobs.console import (
+    actions,
+    audit,
+    cli_groups,
+    cli_pauses,
+    cli_schedules,
+    cli_times,
+    cli_totals,
+    counting,
+    job_waits,
+    needs,
+    rescheduling,
+    retention,
+    story,
+)
 from jobs.console.cli_groups import Answer, misused
 from jobs.console.counting import MANY, Number
-from jobs.db import clock
-from jobs.models import Job, Provider, Status, job_models
-from jobs.paid import money, pausing
-
-LONGEST_PAUSE = 366 * 24 * 60  # minutes
-
+from jobs.console.rescheduling import Wish
+from jobs.models import Job, Status, job_models
+from jobs.paid import money, waiting
+from jobs.queue.rescheduling import LARGEST, SMALLEST
 
 # Show
 
@@ -37,6 +47,12 @@ def status(**_: Any) -> Answer:
         + ", ".join(f"{number} {status.value}" for status, number in numbers.items())
         for model, numbers in situation.statuses.items()
     ]
+    paused = {
+        model._meta.label: waiting.paused(pause)
+        for model in situation.pauses
+        if (pause := situation.pause_of(model))
+    }
+    lines += [f"{kind}: {job_waits.full_text(wait)}" for kind, wait in paused.items()]
     alive, late = situation.fleet.alive, situation.fleet.late
     missed = f", {late} of them missed two beats" if late else ""
     lines += [f"workers alive: {alive}{missed}", *(f"! {need.text}" for need in found)]
@@ -48,6 +64,9 @@ def status(**_: Any) -> Answer:
         "jobs": counts,  # counted up to 10,001
         "workers": int(alive),
         "workers_late": int(late),
+        "paused": {
+            kind: {"until": wait.until, "reason": wait.note} for kind, wait in paused.items()
+        },
         "oldest_due": {model._meta.label: when for model, when in situation.oldest.items()},
     }
     return Answer(data, lines, is_well=not found)
@@ -95,16 +114,28 @@ def show(*, id: str, **_: Any) -> Answer:
 
 
 def requeue(*, first: bool, **options: Any) -> Answer:
-    return _act("requeue_first" if first else "requeue", **options)
+    return _act(actions.ACTIONS["requeue_first" if first else "requeue"], **options)
 
 
 def cancel(**options: Any) -> Answer:
-    return _act("cancel", **options)
+    return _act(actions.ACTIONS["cancel"], **options)
 
 
-def _act(name: str, *, by: object, dry_run: bool, ids: list[str], **selection: Any) -> Answer:
+def reschedule(
+    *, at: str | None, in_minutes: float | None, priority: int | None, **options: Any
+) -> Answer:
+    run_after = cli_times.moment(at, in_minutes)
+    if run_after is None and priority is None:
+        raise misused("Give --at, --in-minutes or --priority.")
+    if priority is not None and not SMALLEST <= priority <= LARGEST:
+        raise misused(f"--priority {priority}: it must be from {SMALLEST} to {LARGEST}.")
+    return _act(rescheduling.action(Wish(run_after, priority)), **options)
+
+
+def _act(
+    action: actions.Action, *, by: object, dry_run: bool, ids: list[str], **selection: Any
+) -> Answer:
     """Act on all selected jobs, without a time limit; not well if a named job was left alone."""
-    action = actions.ACTIONS[name]
     wanted = {_uuid(id) for id in ids}
     changed = 0
     foreseen = left = Number(0)
@@ -135,7 +166,7 @@ def _act(name: str, *, by: object, dry_run: bool, ids: list[str], **selection: A
     # The cost is unknown for more than 10,000 jobs, or if the provider has no price.
     known_cost = f"{cost:.2f}" if is_priced and foreseen.is_exact else None
     data = {
-        "action": name,
+        "action": action.name,
         "changed": _counted(changed),
         "left_alone": _counted(left),
         "dry_run": dry_run,
@@ -149,7 +180,7 @@ def _act(name: str, *, by: object, dry_run: bool, ids: list[str], **selection: A
     price = "cost not known" if known_cost is None else f"cost about {money.shown(cost)}"
     price += " plus tokens" if tokens_cost else ""
     price += "".join(f", {name} has {money.shown(n)} left today" for name, n in budgets.items())
-    lines = [f"{name}: {verb} {changed}, left alone {left}, {price}", *refusals]
+    lines = [f"{action.name}: {verb} {changed}, left alone {left}, {price}", *refusals]
     return Answer(data, lines, is_well=not ids or changed == len(wanted))
 
 
@@ -165,36 +196,6 @@ def _carry_out_all(action: actions.Action, jobs: QuerySet[Any], by: object) -> i
         result = actions.carry_out(action, jobs, by, result.last)
         changed += result.changed
     return changed
-
-
-def pause(
-    *, provider: str, reason: str, minutes: float | None, by: object, dry_run: bool, **_: Any
-) -> Answer:
-    row = _provider(provider)
-    if minutes is not None and not 0 < minutes <= LONGEST_PAUSE:
-        raise misused(f"--minutes {minutes:g}: more than 0, and at most {LONGEST_PAUSE} (a year).")
-    until = None if minutes is None else clock.now() + timedelta(minutes=minutes)
-    reason = reason or sentences.PAUSED % by
-    is_new = True
-    if not dry_run:
-        with transaction.atomic():
-            is_new = pausing.pause(row.name, reason, until, by=by)
-            if is_new:
-                audit.note(by, [row], sentences.paused(until, reason))
-    data = {"provider": row.name, "paused": True, "changed": is_new and not dry_run}
-    end = f"paused until {until:%Y-%m-%d %H:%M:%S %Z}" if until else "paused until resumed"
-    line = f"{row.name}: {end if is_new else 'left alone, it is paused for longer already'}"
-    return Answer({**data, "until": until if is_new else None, "dry_run": dry_run}, [line], is_new)
-
-
-def resume(*, provider: str, by: object, dry_run: bool, **_: Any) -> Answer:
-    row = _provider(provider)
-    if not dry_run:
-        with transaction.atomic():
-            pausing.resume(row.name, by=by)
-            audit.note(by, [row], "Resumed.")
-    data = {"provider": row.name, "paused": False, "dry_run": dry_run}
-    return Answer(data, [f"{row.name}: open"])
 
 
 # Select
@@ -239,14 +240,6 @@ def _find(id: str) -> Job:
     raise CommandError(f"There is no job {id}.", returncode=1)
 
 
-def _provider(name: str) -> Provider:
-    """A known provider only: a misspelt name must not look as if it were paused."""
-    if row := Provider.objects.filter(name=name).first():
-        return row
-    known = ", ".join(Provider.objects.values_list("name", flat=True)[:50]) or "none"
-    raise misused(f"There is no provider {name}. Known: {known}.")
-
-
 def _uuid(text: str) -> UUID:
     try:
         return UUID(text)
@@ -260,8 +253,12 @@ ANSWERS: dict[str, Callable[..., Answer]] = {
     "show": show,
     "requeue": requeue,
     "cancel": cancel,
-    "pause": pause,
-    "resume": resume,
+    "reschedule": reschedule,
+    "pause": cli_pauses.pause,
+    "resume": cli_pauses.resume,
     "processes": cli_groups.of_processes,
     "batches": cli_groups.of_batches,
+    "schedules": cli_schedules.of_schedules,
+    "archive": retention.answer,
+    "totals": cli_totals.answer,
 }

@@ -99,7 +99,7 @@ def _batch(standing: batches.Standing) -> dict[str, Any]:
         "failed": batch.failed,
         "percent": standing.percent,
         "booked": money.shown(batch.booked),
-        "cost": money.shown(standing.cost),
+        "cost": None if standing.has_left else money.shown(standing.cost),  # it is archived
         "submitted_at": batch.submitted_at,
         "ended_at": batch.ended_at,
         "time": standing.time,

@@ -14,7 +14,7 @@ from django.db.models.functions import Now
 from jobs.console import counting
 from jobs.console.counting import MANY, Number
 from jobs.db import clock
-from jobs.models import Attempt, Call, Job, Outcome, State, Status, Worker, job_models
+from jobs.models import Attempt, Call, Job, Outcome, Pause, State, Status, Worker, job_models
 from jobs.models.call import OVERDUE
 from jobs.paid import money
 
@@ -58,6 +58,12 @@ def oldest_due(model: Model) -> datetime | None:
         }
     )
     return min((clock.aware(head) for head in heads.values() if head is not None), default=None)
+
+
+def pauses() -> dict[Model, Pause]:
+    """The pause of each kind of job that has ever been paused."""
+    rows = {pause.kind: pause for pause in Pause.objects.all()}
+    return {model: rows[kind] for model in job_models() if (kind := model._meta.label) in rows}
 
 
 # Failures
@@ -144,6 +150,16 @@ class Flow:
             return None
         ended = int(self.succeeded) + int(self.failed)
         return self.failed / ended if ended else None
+
+
+def active_today(models: Iterable[Model], now: datetime) -> set[Model]:
+    """Those of these kinds that had an attempt in the last day; their jobs may be gone since."""
+    ended = Attempt.objects.filter(outcome__in=Outcome.values, ended_at__gte=now - DAY)
+    newest = {
+        model: ended.filter(kind=model._meta.label).order_by().values_list("pk")[:1]
+        for model in models
+    }
+    return {model for model, found in counting.firsts(newest).items() if found}
 
 
 def _sum(numbers: Iterable[Number]) -> Number:

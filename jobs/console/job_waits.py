@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.utils.translation import gettext as _
 
-from jobs.console import batches, shown
+from jobs.console import batches, sentences, shown
 from jobs.models import Call, Provider, State, Status
 from jobs.paid import waiting
 from jobs.paid.batches import queries
@@ -25,15 +25,23 @@ class BatchWait:
 
 
 def of(jobs: Iterable[Any], provider: Provider | None) -> dict[UUID, Wait | BatchWait | None]:
-    """What each of these jobs waits for; None if it runs or has ended."""
+    """What each of these jobs of one kind waits for; None if it runs or has ended."""
     jobs = list(jobs)
     batched = in_batches(jobs)
+    queued = [job for job in jobs if job.status == Status.QUEUED]
+    pause = waiting.pause_of(type(queued[0])) if queued else None
+    note = full_text(waiting.paused(pause)) if pause else ""
     return {
-        job.pk: BatchWait(batched[job.pk])
+        job.pk: BatchWait(batched[job.pk], note)
         if job.pk in batched
-        else waiting.waits_for(job, provider)
+        else waiting.waits_for(job, provider, pause)
         for job in jobs
     }
+
+
+def full_text(wait: Wait | BatchWait) -> str:
+    """What it waits for, and what a person said about it."""
+    return f"{wait.text}: {sentences.told(wait.note)}" if wait.note else wait.text
 
 
 def in_batches(jobs: Iterable[Any]) -> dict[UUID, str]:

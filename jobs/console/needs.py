@@ -9,10 +9,10 @@ from django.db.models import Model
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
-from jobs.console import batches, causes, counting, figures, providers, sentences
+from jobs.console import batches, causes, counting, figures, providers, schedules, sentences
 from jobs.console.counting import Number
 from jobs.db import clock
-from jobs.models import Call, Job, Process, Provider, Status, Worker
+from jobs.models import Call, Job, Pause, Process, Provider, Schedule, Status, Worker
 from jobs.models.provider import Strategy
 from jobs.paid.batches.models import Batch
 from jobs.paid.clients import services
@@ -34,12 +34,14 @@ class Situation:
 
     statuses: dict[type[Job], dict[Status, Number]]
     oldest: dict[type[Job], datetime | None]
+    pauses: dict[type[Job], Pause]  # also those that are over
     providers: list[providers.ProviderFigures]
     workers: Sequence[Worker]
     fleet: figures.Fleet
     unknown: Number
     unfollowed: Number
     old_batches: Number
+    broken_schedules: list[tuple[Schedule, str]]
     now: datetime
 
     @classmethod
@@ -49,14 +51,34 @@ class Situation:
         return cls(
             statuses=statuses,
             oldest={model: figures.oldest_due(model) for model in statuses},
+            pauses=figures.pauses(),
             providers=providers.look(statuses),
             workers=figures.workers(),
             fleet=figures.fleet(),
             unknown=figures.unknown_calls(),
             unfollowed=counting.count(Process.objects.unfollowed()),
             old_batches=counting.count(batches.too_old(now)),
+            broken_schedules=schedules.broken(),
             now=now,
         )
+
+    def pause_of(self, model: type[Job]) -> Pause | None:
+        """The pause of this kind of job, if it is not over."""
+        pause = self.pauses.get(model)
+        return pause if pause and pause.lasts(self.now) else None
+
+    @property
+    def startable(self) -> dict[type[Job], datetime]:
+        """Since when the oldest due job of each kind could have been started.
+
+        No worker is to blame for the time of a pause.
+        """
+        found = {}
+        for model, since in self.oldest.items():
+            if since and not self.pause_of(model):
+                over = self.pauses[model].until if model in self.pauses else None
+                found[model] = max(since, over or since)
+        return found
 
 
 def needs(situation: Situation) -> list[Need]:
@@ -68,13 +90,15 @@ def needs(situation: Situation) -> list[Need]:
         *_failed(situation),
         *_unfollowed(situation),
         *_old_batches(situation),
+        *_broken_schedules(situation),
+        *_paused_kinds(situation),
         *_waiting_too_long(situation),
     ]
 
 
 def _no_worker(situation: Situation) -> Iterator[Need]:
     """Without work, no worker is needed: cron may start one from time to time."""
-    is_due = any(situation.oldest.values())
+    is_due = bool(situation.startable)
     is_held = any(numbers[Status.PROCESSING] for numbers in situation.statuses.values())
     if not situation.fleet.alive and (is_due or is_held):
         text = _("No worker is alive, but jobs are due.")
@@ -124,6 +148,13 @@ def _old_batches(situation: Situation) -> Iterator[Need]:
         yield Need("old_batch", text, Batch, {"stage": "old"})
 
 
+def _broken_schedules(situation: Situation) -> Iterator[Need]:
+    for schedule, fault in situation.broken_schedules:
+        text = _("The schedule %(name)s can’t run: %(why)s")
+        text %= {"name": schedule.name, "why": fault}
+        yield Need("schedule", text, Schedule, {"q": schedule.name})
+
+
 def hints(situation: Situation) -> list[Need]:
     """What people may want to know, although nothing needs them."""
     return [
@@ -147,11 +178,29 @@ def no_batches(provider: Provider) -> str:
 
 
 def _waiting_too_long(situation: Situation) -> Iterator[Need]:
-    longest = timedelta(minutes=settings.WAITING_TOO_LONG_MINUTES)
-    for model, since in situation.oldest.items():
-        if since and situation.now - since > longest:
-            minutes = number_format((situation.now - since) // timedelta(minutes=1))
-            kind = model._meta.verbose_name_plural
+    for model, since in situation.startable.items():
+        if _is_too_long(situation.now - since):
             text = _("The oldest of the waiting %(kind)s has been due for %(minutes)s minutes")
-            text %= {"kind": kind, "minutes": minutes}
+            text %= _wait_of(model, situation.now - since)
             yield Need("waiting", text, model, {"status__exact": Status.QUEUED.value})
+
+
+def _paused_kinds(situation: Situation) -> Iterator[Need]:
+    """A pause without an end may have been forgotten. One with an end is over by itself."""
+    for model, since in situation.oldest.items():
+        pause = situation.pause_of(model)
+        if pause and pause.until is None and since and _is_too_long(situation.now - since):
+            text = _("Paused: %(kind)s. The oldest one has been due for %(minutes)s minutes")
+            text %= _wait_of(model, situation.now - since)
+            if pause.reason:
+                text += f" – {causes.beginning(sentences.told(pause.reason))}"
+            yield Need("kind_paused", text, model, {"status__exact": Status.QUEUED.value})
+
+
+def _is_too_long(time: timedelta) -> bool:
+    return time > timedelta(minutes=settings.WAITING_TOO_LONG_MINUTES)
+
+
+def _wait_of(model: type[Job], time: timedelta) -> dict[str, str]:
+    minutes = number_format(time // timedelta(minutes=1))
+    return {"kind": str(model._meta.verbose_name_plural), "minutes": str(minutes)}

@@ -17,7 +17,7 @@ from jobs.console import batches, counting, shown
 from jobs.console.batches import Standing
 from jobs.console.counting import Number
 from jobs.db import clock
-from jobs.models import Call, Job, JobQuerySet, Process, Status, job_models
+from jobs.models import Call, Job, JobQuerySet, Pause, Process, Status, job_models
 from jobs.models.call import CallQuerySet
 from jobs.paid import limits, waiting
 from jobs.paid.batches.models import Batch
@@ -91,9 +91,10 @@ def look(rows: Iterable[Process]) -> list[Course]:
 
 def _find_waits(courses: dict[UUID, Course]) -> None:
     closed: dict[UUID, list[str]] = defaultdict(list)
+    pauses = {pause.kind: pause for pause in Pause.objects.lasting()}
     for model in job_models():
         due = _count(model, courses)
-        for id, text in _closed(model, due):
+        for id, text in _closed(model, due, pauses.get(model._meta.label)):
             closed[id].append(text)
     in_batches = _in_batches(courses)
     unsent = {_unsent_at(where) for found in in_batches.values() for where, _ in found}
@@ -126,10 +127,12 @@ def _queued(model: type[Job]) -> JobQuerySet:
     return model.objects.filter(process_id=OuterRef("pk"), status=Status.QUEUED)
 
 
-def _closed(model: type[Job], ids: list[UUID]) -> Iterator[tuple[UUID, str]]:
+def _closed(model: type[Job], ids: list[UUID], pause: Pause | None) -> Iterator[tuple[UUID, str]]:
     """Why due jobs of this kind don't start: a pause, a budget, a price."""
     name = model.provider_name() if ids else None
     wait = waiting.closed(limits.find(name)) if name else None
+    if pause:
+        name, wait = str(model._meta.verbose_name_plural), waiting.paused(pause)
     if wait and wait.reason in waiting.LASTING:
         for id in ids:
             yield id, f"{name}: {wait.text}"

@@ -5,8 +5,11 @@ from datetime import datetime
 from typing import Any
 
 from django.conf import settings
+from django.utils.translation import gettext
 
-from jobs.console import causes, counting, job_waits, shown
+from jobs.archive import reading
+from jobs.archive.reading import History
+from jobs.console import causes, counting, job_waits, lineage, shown
 from jobs.db import clock
 from jobs.models import Attempt, Call, Job, Worker
 from jobs.paid import limits, money
@@ -14,17 +17,25 @@ from jobs.paid import limits, money
 MOST = 100  # of its attempts, and of its calls
 
 
+def runs(job: Job, archived: History) -> str:
+    """How often it has run, in the words of a page: the archive may not be readable now."""
+    known = counting.count(Attempt.objects.filter(job_id=job.pk)) + len(archived.attempts)
+    number = str(known + (job.locked_at is not None))
+    return gettext("at least %s") % number if archived.notes else number
+
+
 def facts(job: Job) -> dict[str, Any]:
     name = job.provider_name()
     wait = job_waits.of([job], limits.find(name) if name else None)[job.pk]
     now = clock.now()
     history = Attempt.objects.filter(job_id=job.id).order_by("-epoch")
-    newest = list(history[:MOST])
-    calls = list(Call.objects.filter(job_id=job.id).order_by("-started_at")[:MOST])
+    archived = reading.history(job)
+    newest = [*history[:MOST], *archived.attempts][:MOST]
+    calls = [*Call.objects.filter(job_id=job.id).order_by("-started_at")[:MOST], *archived.calls]
     return {
         "max_attempts": job.max_attempts,
-        "runs": int(counting.count(history)) + (job.locked_at is not None),
-        "waits_for": wait.text if wait else None,
+        "runs": int(counting.count(history)) + len(archived.attempts) + (job.locked_at is not None),
+        "waits_for": job_waits.full_text(wait) if wait else None,
         "no_worker": not Worker.objects.working().exists(),
         "held_by": job.locked_by,
         "running_since": job.locked_at,
@@ -32,8 +43,12 @@ def facts(job: Job) -> dict[str, Any]:
         "cause": causes.words(job.error_kind, type(job)),
         "last_error": job.last_error,
         "requeued_since": causes.is_past(job, newest),
-        "history": [_attempt(each) for each in reversed(newest)],
-        "calls": [_call(each, now) for each in reversed(calls)],
+        **lineage.facts(job),
+        "history": [{**_attempt(each), "archived": each.is_archived} for each in reversed(newest)],
+        "calls": [
+            {**_call(each, now), "archived": each.is_archived} for each in reversed(calls[:MOST])
+        ],
+        "archive_notes": archived.notes,
     }
 
 
@@ -69,14 +84,20 @@ def lines(data: dict[str, Any]) -> Iterator[str]:
     if data["running_since"]:
         since = shown.moment(data["running_since"])
         yield f"running since {since} on {data['held_by']}, {data['running_for']}"
-    yield f"runs: {data['runs']}, failed: {data['attempts']} of {data['max_attempts']} allowed"
+    number = f"at least {data['runs']}" if data["archive_notes"] else data["runs"]
+    yield f"runs: {number}, failed: {data['attempts']} of {data['max_attempts']} allowed"
+    yield from lineage.lines(data)
     if data["last_error"]:
         past = ", before the requeue" if data["requeued_since"] else ""
         yield f"last error{past}: {data['cause']} – {data['last_error']}"
     for each in data["history"]:
         time = shown.seconds(each["started_at"], each["ended_at"])
         steps = " ".join(f"{step} {ms} ms" for step, ms in each["milliseconds"].items())
-        yield f"  {shown.moment(each['started_at'])} {each['outcome']} {time} {steps}".rstrip()
+        where = " (from the archive)" if each["archived"] else ""
+        line = f"  {shown.moment(each['started_at'])} {each['outcome']} {time} {steps}"
+        yield line.rstrip() + where
     for call in data["calls"]:
         told = f"{call['state']}, {call['duration']}, cost {money.shown(call['cost'])}"
-        yield f"  {call['provider']}: {told} {call['error']}".rstrip()
+        where = " (from the archive)" if call["archived"] else ""
+        yield f"  {call['provider']}: {told} {call['error']}".rstrip() + where
+    yield from (f"! {note}" for note in data["archive_notes"])

@@ -31,6 +31,8 @@ def crumbs(page):
         *("guides_spotimagejob_changelist", "guides_spotimage_changelist"),
         *("jobs_attempt_changelist", "jobs_call_changelist", "jobs_provider_changelist"),
         *("jobs_worker_changelist", "auth_user_changelist", "auth_group_add"),
+        *("jobs_schedule_changelist", "jobs_event_changelist", "jobs_alert_changelist"),
+        "admin_logentry_changelist",
     ],
 )
 def test_no_breadcrumb_is_english(admin_client, name):

@@ -81,6 +81,14 @@ def test_hosts_may_have_a_port(python, hosts, names):
     assert read.stdout == f"{names}\n", read.stderr
 
 
+def test_the_sites_address_is_that_of_its_first_host(python):
+    hosts = {**PRODUCTION, "ALLOWED_HOSTS": ".example.org,guides.example.org:8443"}
+    chosen = {**hosts, "SITE_URL": "https://guides.example.com/"}
+
+    assert python(*setting("SITE_URL"), **hosts).stdout == "https://guides.example.org:8443\n"
+    assert python(*setting("SITE_URL"), **chosen).stdout == "https://guides.example.com\n"
+
+
 def test_the_file_env_is_private(tmp_path):
     for name in ("Makefile", ".env.example"):
         shutil.copy(ROOT / name, tmp_path)

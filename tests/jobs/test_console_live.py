@@ -90,7 +90,7 @@ def test_a_logged_out_page_is_sent_to_the_login(operator):
     "name",
     [
         *("jobs_attempt", "jobs_batch", "jobs_call", "jobs_process", "jobs_provider"),
-        *("jobs_worker", "guides_guide"),
+        *("jobs_schedule", "jobs_worker", "guides_guide"),
     ],
 )
 def test_every_list_renews_itself(operator, name):

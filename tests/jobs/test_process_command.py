@@ -40,7 +40,7 @@ def test_draining_does_not_wait_for_later_jobs(start):
     [
         (
             "--jobs=testapp.Nonsense",
-            "Known: jobs.Batch, jobs.LLMJob, guides.SpotImageJob,",
+            "Known: jobs.AlertMessage, jobs.Batch,",
         ),
         ("--lease=1.9", "it must be at least 2 s"),
         ("--lease=nan", "it must be at least 2 s"),

@@ -72,6 +72,20 @@ def test_an_operators_group_of_an_earlier_release_may_mend_guides():
     assert {"change_guide", "change_spotdetail"} <= permissions(OPERATORS)
 
 
+def test_groups_of_an_earlier_release_may_read_what_people_did():
+    """Django had that permission before; pauses are as new as the page."""
+    take_away(OPERATORS, "view_logentry")
+    take_away(VIEWERS, "view_logentry")
+    migrate()
+    assert "view_logentry" not in permissions(OPERATORS) | permissions(VIEWERS)
+    Permission.objects.filter(content_type__model="pause").delete()
+
+    migrate()
+
+    assert "view_logentry" in permissions(OPERATORS) & permissions(VIEWERS)
+    assert "delete_logentry" not in permissions(OPERATORS)
+
+
 def test_editors_make_and_edit_guides_and_touch_no_job():
     held = permissions(EDITORS)
 
