@@ -45,13 +45,19 @@ test: check ## Set up, check and test, on PostgreSQL and on SQLite
 	@$(BIN)/pytest
 	@DATABASE_URL=sqlite:///.test.sqlite3 $(BIN)/pytest tests/jobs \
 		--ignore tests/jobs/clients --ignore tests/jobs/storage --ignore tests/jobs/vendors \
+		--ignore tests/jobs/alerts \
 		--ignore-glob 'tests/jobs/test_console_*'
 
 .PHONY: test-long
-test-long: $(TOOLS) .env ## Search longer for faults, and try the console on SQLite
-	@FUZZ_REQUESTS=1000 HOURS=24 $(BIN)/pytest -m search --hypothesis-profile long
-	@DATABASE_URL=sqlite:///.test.sqlite3 $(BIN)/pytest -m search --hypothesis-profile long tests/jobs
-	@DATABASE_URL=sqlite:///.test.sqlite3 $(BIN)/pytest tests/jobs/test_console_*.py
+test-long: $(TOOLS) .env ## Search longer for faults, and try console and alerts on SQLite
+	@FUZZ_REQUESTS=1000 HOURS=24 SPAN=days $(BIN)/pytest -m search --hypothesis-profile long
+	@SPAN=days DATABASE_URL=sqlite:///.test.sqlite3 $(BIN)/pytest -m search --hypothesis-profile long tests/jobs
+	@DATABASE_URL=sqlite:///.test.sqlite3 $(BIN)/pytest tests/jobs/test_console_*.py \
+		tests/jobs/alerts
+
+.PHONY: test-year
+test-year: $(TOOLS) .env ## Let five workers run a schedule every minute of a simulated year (45 minutes)
+	@SPAN=year $(BIN)/pytest tests/jobs/schedules/test_five_workers.py
 
 .PHONY: check
 check: $(TOOLS) .env ## Lint, types, imports, migrations, deployment
@@ -63,12 +69,13 @@ check: $(TOOLS) .env ## Lint, types, imports, migrations, deployment
 	@$(SERVER) $(BIN)/python manage.py check --deploy --fail-level WARNING
 
 .PHONY: bench
-bench: $(READY) .env ## Measure the queue, its peers, the way to a picture, pages, console, LLM requests
+bench: $(READY) .env ## Measure the queue, its peers, the way to a picture, pages, console, LLM requests, archives
 	@$(BIN)/python -m bench
 	@$(BIN)/python -m bench.pictures
 	@$(BIN)/python -m bench.pages
 	@$(BIN)/python -m bench.console
 	@$(BIN)/python -m bench.llm
+	@$(BIN)/python -m bench.archive
 
 .PHONY: screenshots
 screenshots: $(TOOLS) .env ## Make docs/images anew; needs chromium and fonts-noto-cjk

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck
 
 from config.doors import visitors
 from guides import images, painter
+from jobs.models import Schedule
 from tests.jobs.console import log_in
 
 # A busy machine is no fault: no example and no drawing of one has a time limit.
@@ -96,6 +97,13 @@ def pictures(settings, tmp_path, coarse):
     }
     settings.PAINTER_SECONDS = 0
     return storages["pictures"]
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup, django_db_blocker):
+    """Remove the schedules that `migrate` declared: no test's worker should enqueue their runs."""
+    with django_db_blocker.unblock():
+        Schedule.objects.all().delete()
 
 
 @pytest.fixture
