@@ -10,6 +10,11 @@ class GuidesConfig(AppConfig):
     verbose_name = _("Pictures")
     default_auto_field = "django.db.models.BigAutoField"
 
+    def import_models(self) -> None:
+        super().import_models()
+        # Slices stand above `guides.models`, which they derive their texts from.
+        from guides.derived import models  # noqa: F401
+
     def ready(self) -> None:
         from guides.scribe import Scribe
         from jobs.llm import writers

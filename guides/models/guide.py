@@ -13,7 +13,7 @@ from django.db.models.lookups import Exact, LessThanOrEqual, Range
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from guides import validators
+from guides import languages, validators
 from guides.strategies import PictureStrategy
 from guides.styles import PictureStyle
 
@@ -65,6 +65,15 @@ class Guide(models.Model):
         _("destination"), max_length=200, blank=True, default="", db_default=""
     )
     summary = models.TextField(_("summary"), blank=True, default="", db_default="")
+    language = models.CharField(
+        _("language"),
+        max_length=10,
+        choices=languages.choices,
+        blank=True,
+        default="",
+        db_default="",
+        help_text=_("of its texts"),
+    )
     picture_style = models.CharField(
         _("style of the pictures"),
         max_length=20,
@@ -138,3 +147,8 @@ class Guide(models.Model):
                 faults[name] = error
         if faults:
             raise ValidationError(faults)
+
+    @property
+    def spoken(self) -> str:
+        """The language of its texts: as it says, else as their letters tell."""
+        return self.language or languages.guess(self.title, self.destination, self.summary)

@@ -1,0 +1,1 @@
+"""Guides in every language of the site. The original is never overwritten."""

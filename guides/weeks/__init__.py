@@ -1,0 +1,1 @@
+"""What happened in a week: its new guides, summed up."""

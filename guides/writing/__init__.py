@@ -1,0 +1,1 @@
+"""Guides that a language model writes: first an outline, then a text for each spot."""
