@@ -48,7 +48,7 @@ def test_nothing_more_is_bought_while_answers_can_not_be_stored(monkeypatch):
 
     buy(claimed_run())
 
-    assert shop().is_paused
+    assert shop().paused_until is not None  # it may be over by now, on a busy machine
     assert shop().pause_reason == "503"
 
 
