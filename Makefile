@@ -46,14 +46,14 @@ test: check ## Set up, check and test, on PostgreSQL and on SQLite
 	@DATABASE_URL=sqlite:///.test.sqlite3 $(BIN)/pytest tests/jobs \
 		--ignore tests/jobs/clients --ignore tests/jobs/storage --ignore tests/jobs/vendors \
 		--ignore tests/jobs/alerts \
-		--ignore-glob 'tests/jobs/test_console_*'
+		--ignore-glob 'tests/jobs/test_console_*' --ignore-glob '*/test_process_*'
 
 .PHONY: test-long
-test-long: $(TOOLS) .env ## Search longer for faults, and try console and alerts on SQLite
+test-long: $(TOOLS) .env ## Search longer for faults, and try console, alerts and killed workers on SQLite
 	@FUZZ_REQUESTS=1000 HOURS=24 SPAN=days $(BIN)/pytest -m search --hypothesis-profile long
 	@SPAN=days DATABASE_URL=sqlite:///.test.sqlite3 $(BIN)/pytest -m search --hypothesis-profile long tests/jobs
 	@DATABASE_URL=sqlite:///.test.sqlite3 $(BIN)/pytest tests/jobs/test_console_*.py \
-		tests/jobs/alerts
+		tests/jobs/alerts tests/jobs/test_process_*.py tests/jobs/*/test_process_*.py
 
 .PHONY: test-year
 test-year: $(TOOLS) .env ## Let five workers run a schedule every minute of a simulated year (45 minutes)

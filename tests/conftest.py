@@ -23,6 +23,7 @@ hypothesis.settings.register_profile("long", patient, max_examples=500)
 hypothesis.settings.load_profile("patient")
 pytest_plugins = ["tests.browser.visitor"]
 in_use = pytest.StashKey[int]()
+NEEDS_DATABASE = {"db", "transactional_db", "live_server"}
 
 
 def pytest_configure(config):
@@ -50,11 +51,19 @@ def is_controller(config):
 
 
 def pytest_collection_modifyitems(config, items):
+    """On SQLite, leave out what PostgreSQL alone can say, and what no database has a part in."""
     if connection.vendor == "postgresql":
         return
-    postgres = [item for item in items if item.get_closest_marker("postgres")]
-    config.hook.pytest_deselected(items=postgres)
-    items[:] = [item for item in items if item not in postgres]
+    left_out = {
+        item for item in items if item.get_closest_marker("postgres") or not uses_database(item)
+    }
+    config.hook.pytest_deselected(items=list(left_out))
+    items[:] = [item for item in items if item not in left_out]
+
+
+def uses_database(item):
+    """Whether pytest-django lets the test use the database; else it says the same on any."""
+    return item.get_closest_marker("django_db") or not NEEDS_DATABASE.isdisjoint(item.fixturenames)
 
 
 def remembered(act, answers):

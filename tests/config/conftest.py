@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from config.embedded.server import Server
+from tests.jobs import forked
 
 ROOT = Path(__file__).parents[2]
 HALF_WRITTEN = shutil.ignore_patterns("*.pyc.*")  # another process compiles, and renames them
@@ -56,6 +57,16 @@ def python(checkout):
             capture_output=True,
             text=True,
         )
+
+    return run
+
+
+@pytest.fixture
+def quick_python(checkout):
+    """As `python`, but forked: for tests of what is read, not of how a process starts."""
+
+    def run(*arguments, **environment):
+        return forked.python(list(arguments), {"PATH": os.environ["PATH"], **environment}, checkout)
 
     return run
 

@@ -11,12 +11,12 @@ from config.embedded.server import Server
 
 
 @pytest.fixture
-def read(python):
+def read(quick_python):
     """Read one value of the database's settings under a DATABASE_URL."""
 
     def read(url, key):
         code = f"from config import settings; print(settings.DATABASES['default'][{key!r}])"
-        done = python("-c", code, DEBUG="true", DATABASE_URL=url)
+        done = quick_python("-c", code, DEBUG="true", DATABASE_URL=url)
         assert done.returncode == 0, done.stderr
         return done.stdout.removesuffix("\n")
 
@@ -55,12 +55,12 @@ def test_the_other_parts_are_decoded_once(read, key, value):
     assert read(f"postgresql://{user}:{password}@%2Ftmp:5433/{name}", key) == value
 
 
-def test_a_server_is_reached_through_its_socket(python, tmp):
+def test_a_server_is_reached_through_its_socket(quick_python, tmp):
     server = Server(tmp / "Server", durable=False)
     server.start()
 
     url = f"postgresql://postgres@{quote(str(server.sockets), safe='')}/tabie"
-    asked = python("manage.py", "showmigrations", "guides", DEBUG="true", DATABASE_URL=url)
+    asked = quick_python("manage.py", "showmigrations", "guides", DEBUG="true", DATABASE_URL=url)
 
     assert "[ ] 0001_initial" in asked.stdout, asked.stderr
 
@@ -82,8 +82,10 @@ def test_a_mistyped_address_is_refused_without_its_password(url):
     assert refused.value.__cause__ is refused.value.__context__ is None
 
 
-def test_nothing_prints_the_password_of_a_mistyped_address(python):
-    refused = python("manage.py", "check", DEBUG="true", DATABASE_URL="postgresq//user:Hidden@h/db")
+def test_nothing_prints_the_password_of_a_mistyped_address(quick_python):
+    refused = quick_python(
+        "manage.py", "check", DEBUG="true", DATABASE_URL="postgresq//user:Hidden@h/db"
+    )
 
     assert refused.returncode == 1
     assert refused.stderr.startswith("ImproperlyConfigured: DATABASE_URL can't be read.")
