@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
 from django.utils.feedgenerator import Atom1Feed
+from django.utils.html import linebreaks
 from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.views.decorators.http import conditional_page, require_safe
@@ -82,7 +83,7 @@ def of_guide(guide: Guide, request: HttpRequest) -> Entry:
     return {
         "title": writable(guide),
         "link": absolute(url, request),
-        "description": writable(guide.summary or guide.destination),
+        "description": as_html(guide.summary or guide.destination),
         "unique_id": f"{tag(request, guide.created_at)}{url}",
         "pubdate": guide.created_at,
         "updateddate": guide.created_at,
@@ -94,7 +95,7 @@ def of_week(week: ShownWeek, request: HttpRequest) -> Entry:
     return {
         "title": _("The week: %(days)s") % {"days": week.words},
         "link": absolute(week.url, request),
-        "description": writable(week.summary),
+        "description": as_html(week.summary),
         "unique_id": f"{tag(request, created_at)}{week.url}{week.text.language}",
         "pubdate": created_at,
         "updateddate": week.text.updated_at,
@@ -109,3 +110,8 @@ def tag(request: HttpRequest, moment: datetime) -> str:
 
 def writable(text: object) -> str:
     return Truncator(UNWRITABLE.sub("", str(text))).chars(LONGEST_SUMMARY)
+
+
+def as_html(text: str) -> str:
+    """A plain text for a reader that takes it for HTML, as Atom1Feed says it is."""
+    return linebreaks(writable(text), autoescape=True)
