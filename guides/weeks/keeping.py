@@ -111,12 +111,18 @@ def note_version(
 
 
 @transaction.atomic
-def correct(row: WeekText, data: Answer, by: object) -> None:
-    """Show what a person wrote. It stays until the facts of the week change."""
-    row = WeekText.objects.select_for_update().get(pk=row.pk)
-    corrected = {**row.summary_json, **data}
-    note_version(row, corrected, str(by))
-    show(row, corrected, edited_at=Now())
+def correct(row: WeekText, data: Answer, by: object) -> bool:
+    """Show what a person wrote; it stays until the facts of the week change.
+
+    False: the text is no longer the one that the person had read.
+    """
+    stored = WeekText.objects.select_for_update().get(pk=row.pk)
+    if stored.updated_at != row.updated_at:
+        return False
+    corrected = {**stored.summary_json, **data}
+    note_version(stored, corrected, str(by))
+    show(stored, corrected, edited_at=Now())
+    return True
 
 
 @versions.puts_back(KIND)
