@@ -75,9 +75,10 @@ def ask_for(draft: Draft, wanted: Wanted, by: object = "") -> Commission | None:
     keeper = KeepWeek(week_key=draft.week.key, asked_for=asked_for)
     requests = [draft.request(code) for code in codes]
     commission = commissions.ask(requests, then=keeper, subject=draft.week.key, by=by)
+    bounds = {"starts_at": draft.week.starts_at, "ends_at": draft.week.ends_at}
     for code, source_hash in asked_for:
         row = WeekText.objects.filter(pk=rows[code].pk)
-        row.update(asked=commission.pk, asked_hash=source_hash, is_awaited=True)
+        row.update(asked=commission.pk, asked_hash=source_hash, is_awaited=True, **bounds)
     return commission
 
 

@@ -46,7 +46,7 @@ class WeekText(models.Model):
     source_hash = models.CharField(
         _("hash of its facts"), max_length=64, blank=True, default="", db_default=""
     )
-    # Its guides are those created between these moments, also if TIME_ZONE changes later.
+    # Its guides are those created between these moments, by the TIME_ZONE of the last request.
     starts_at = models.DateTimeField(_("begins"))
     ends_at = models.DateTimeField(_("ends"))
     # The last request: an older one that is answered later replaces nothing.
