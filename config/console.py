@@ -72,6 +72,7 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
             ("guides_guide", _("Guides"), "map"),
             ("guides_spotdetail", _("Spots"), "location_on"),
             ("guides_spotimage", _("Versions"), "photo_library"),
+            ("guides_weektext", _("Weeks"), "date_range"),
         ),
         sidebar(
             _("Queue"),

@@ -14,6 +14,7 @@ class GuidesConfig(AppConfig):
         super().import_models()
         # Slices stand above `guides.models`, which they derive their texts from.
         from guides.derived import models  # noqa: F401
+        from guides.weeks import jobs  # noqa: F401
 
     def ready(self) -> None:
         from guides.scribe import Scribe
@@ -26,19 +27,22 @@ class GuidesConfig(AppConfig):
 def grant_guides(using: str, **more: Any) -> None:
     """Editors make and edit guides; operators mend them, and choose among their pictures."""
     from guides.models import Guide, SpotDetail, SpotImage, SpotImageJob
+    from guides.weeks.models import WeekText
     from jobs.console import groups
 
-    seen = {Guide: ("view",), SpotDetail: ("view",), SpotImage: ("view",)}
+    seen = {Guide: ("view",), SpotDetail: ("view",), SpotImage: ("view",), WeekText: ("view",)}
     mended = {
         Guide: ("view", "change"),
         SpotDetail: ("view", "change"),
         SpotImage: ("view", "change"),
+        WeekText: ("view", "change"),
     }
     edited = {
         Guide: ("view", "add", "change"),
         SpotDetail: ("view", "add", "change", "delete"),
         SpotImage: ("view", "change"),
         SpotImageJob: ("view",),
+        WeekText: ("view", "change"),
     }
     groups.grant(groups.VIEWERS, seen, using)
     groups.grant(groups.OPERATORS, mended, using)

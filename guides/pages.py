@@ -28,6 +28,7 @@ from guides import validators
 from guides.later import slow_guides, tell_later
 from guides.models import PAINTED, Guide, SpotDetail
 from guides.status import CODE, GuideStatus, code, codes, find_status, looks_alike, milestone, short
+from guides.weeks import shown as weeks
 from jobs import storage
 from jobs.errors import StorageRefused
 
@@ -46,7 +47,9 @@ def home(request: HttpRequest) -> HttpResponse:
     newest = Guide.objects.published().order_by("-created_at", "plan_id")
     page = Paginator(newest, GUIDES_PER_PAGE).get_page(request.GET.get("page"))
     shown = find_cards([guide.pk for guide in page])
-    context = {"page": page, "cards": shown, **unfinished(shown)}
+    is_first = page.number == 1
+    week = weeks.latest() if is_first else None
+    context = {"page": page, "cards": shown, "week": week, **unfinished(shown)}
     return answer(request, "guides/home.html", context, "no-cache")
 
 

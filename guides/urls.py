@@ -1,10 +1,13 @@
 from django.urls import path, re_path
 
-from guides import api, api_events, making, pages
+from guides import api, api_events, feed, making, pages, week_pages
 
 urlpatterns = [
     path("", pages.home, name="home"),
     path("cards/", pages.cards, name="cards"),
+    path("weeks/", week_pages.weeks, name="weeks"),
+    path("weeks/<str:week_key>/", week_pages.week, name="week"),
+    path("feed/", feed.feed, name="feed"),
     path("guides/new/", making.new_guide, name="new_guide"),
     path("guides/<str:plan_id>/", pages.guide, name="guide"),
     path("guides/<str:plan_id>/images/", pages.images, name="images"),

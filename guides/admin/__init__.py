@@ -4,3 +4,4 @@ from guides.admin import guides as guides  # registers itself, as do the others
 from guides.admin import jobs as jobs
 from guides.admin import spots as spots
 from guides.admin import versions as versions
+from guides.admin import weeks as weeks

@@ -27,6 +27,9 @@ NAMES = {
     "title": ("title", "guide", "題", "題名", "タイトル", "ガイド"),
     "topic": ("topic", "theme", "tag", "subject", "テーマ", "話題", "トピック"),
     "source": ("text", "original", "source", "原文", "本文"),
+    "week": ("week", "週"),
+    "new": ("new guides this week",),
+    "new_before": ("new guides the week before",),
 }  # fmt: skip
 FACTS = {word: name for name, words in NAMES.items() for word in words}
 
@@ -39,6 +42,7 @@ class Brief:
     subject: str = ""
     facts: dict[str, str] = field(default_factory=dict)
     text: str = ""
+    guides: tuple[str, ...] = ()  # all that it names
 
     @property
     def seed(self) -> int:
@@ -55,11 +59,14 @@ def told(request: dict[str, Any]) -> str:
 def read(request: dict[str, Any]) -> Brief:
     text = told(request)[:MOST_READ]
     facts: dict[str, str] = {}
+    guides = []
     for label, value in FACT.findall(text):
         name = FACTS.get(label.strip().lower())
         if name and value.strip(" ,}"):
             facts.setdefault(name, value.strip(" ,}"))
-    return Brief(find_language(text, request.get("schema")), find_subject(text, facts), facts, text)
+            guides += [value.strip(" ,}")] if name == "title" else []
+    language = find_language(text, request.get("schema"))
+    return Brief(language, find_subject(text, facts), facts, text, tuple(guides))
 
 
 def find_language(text: str, schema: Any) -> str:

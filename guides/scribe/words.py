@@ -88,6 +88,11 @@ PHRASES = {
         "event": "A new guide to {place} appeared.",
         "about": "{subject}: a place to arrive at slowly.",
         "author": "The scribe",
+        "one": "“{title}”",
+        "joint": ", ",
+        "week": "This week brought {new}, among them {titles}. "
+        "Each is small enough for a weekend, and every spot has its picture or is about to.",
+        "before": "The week before brought {before}; this one brings {new}.",
     },
     "ja": {
         "title": "{place}をゆっくり歩く",
@@ -99,13 +104,31 @@ PHRASES = {
         "event": "{place}の新しいガイドができました。",
         "about": "{subject}は、ゆっくり訪ねたい場所です。",
         "author": "書記",
+        "one": "「{title}」",
+        "joint": "、",
+        "week": "今週は新しいガイドが{new}加わりました。たとえば{titles}です。"
+        "どれも週末に歩ける大きさで、スポットには一枚ずつ絵が届きます。",
+        "before": "先週の新しいガイドは{before}、今週は{new}です。",
     },
+}
+LOOKS = {
+    "en": (
+        "{title}: start with the first spot, and see where the day goes.",
+        "{title} fits into a weekend, with time left for a second coffee.",
+        "{title} is best read in the evening, and walked the next morning.",
+    ),
+    "ja": (
+        "{title}は、最初のスポットからゆっくり歩いてみてください。",
+        "{title}は、週末にちょうどよい長さです。珈琲をもう一杯飲む時間も残ります。",
+        "{title}は、夜に読んで、次の朝に歩くのがおすすめです。",
+    ),
 }
 NUMBERS = {
     "year": 2026, "month": 11, "day": 1, "days": 2, "hours": 2, "minutes": 45, "rating": 4,
     "latitude": 35, "longitude": 135, "weight": 1, "score": 80, "percent": 50, "count": 3,
 }  # fmt: skip
 COUNTED = {"spots": "スポット|か所|箇所", "days": "日間", "paragraphs": "段落", "tags": "タグ"}
+WEEK_NUMBERS = {"new": "new", "before": "new_before"}
 TAGS = ("tag", "tags", "topic", "topics", "topic_tags", "interests", "keywords")
 
 
@@ -138,6 +161,36 @@ class Words:
     def phrase(self, name: str) -> str:
         text = self.phrases[name].format(place=self.place)
         return text[:1].upper() + text[1:]
+
+    def of_week(self, sentence: str, path: Path) -> str:
+        """A sentence about a week, from the guides and numbers that the prompt names."""
+        one, joint = self.phrases["one"], self.phrases["joint"]
+        titles = [one.format(title=title[:60]) for title in self.brief.guides]
+        number = {key: self.guides(fact) for key, fact in WEEK_NUMBERS.items()}
+        title = titles[item_of(path) % len(titles)]
+        return sentence.format(titles=joint.join(titles[:3]), title=title, **number)
+
+    def guides(self, fact: str) -> str:
+        number = self.brief.facts.get(fact, "0")
+        if self.brief.language == "ja":
+            return f"{number}件"
+        return {"0": "no new guides", "1": "one new guide"}.get(number, f"{number} new guides")
+
+    @property
+    def is_week(self) -> bool:
+        return "week" in self.brief.facts and bool(self.brief.guides)
+
+    def event(self, path: Path) -> str:
+        if not self.is_week:
+            return self.phrase("event")
+        if name_of(path) == "what_changed":
+            return self.of_week(self.phrases["before"], path)
+        looks = LOOKS[self.brief.language]
+        return self.of_week(looks[item_of(path) % len(looks)], path)
+
+    def summary(self, path: Path) -> str:
+        week = self.phrases["week"]
+        return self.of_week(week, path) if self.is_week else self.phrase("summary")
 
     def other(self, path: Path) -> str:
         """A sentence for a field that the scribe does not know."""
@@ -182,6 +235,8 @@ class Words:
         english = rf"\b(\d{{1,3}})\s+{re.escape(name.rstrip('s'))}s?\b" if name else r"(?!)"
         japanese = rf"(\d{{1,3}})\s*(?:つの|個の)?(?:{COUNTED.get(name, '(?!)')})"
         found = re.search(english, self.brief.text) or re.search(japanese, self.brief.text)
+        if name == "key_events" and self.brief.guides:
+            return min(len(self.brief.guides), 3)
         return int(found[1]) if found else 3
 
 
@@ -197,12 +252,12 @@ FIELDS: dict[str, Callable[[Words, Path], str]] = {
     ),
     **dict.fromkeys(
         ["summary", "summary_text", "lead", "intro", "introduction"],
-        lambda words, path: words.phrase("summary"),
+        Words.summary,
     ),
     **dict.fromkeys(["heading", "headline"], lambda words, path: words.phrase("heading")),
     **dict.fromkeys(
         ["event", "events", "key_events", "changes", "what_changed"],
-        lambda words, path: words.phrase("event"),
+        Words.event,
     ),
     "tone": lambda words, path: words.phrase("tone"),
     "reason": lambda words, path: words.phrase("reason"),

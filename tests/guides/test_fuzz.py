@@ -27,7 +27,7 @@ ODD = [
     *("kyoto", "new", "r", "l", " ", "\t", "Bearer", "W/", '"', "*", "pictures", "ab" * 32),
 ]
 WORDS = [
-    *("page", "card", "spots", "states", "left", "q", "o", "p", "next", "title", "name"),
+    *("page", "lang", "card", "spots", "states", "left", "q", "o", "p", "next", "title", "name"),
     *("plan_id", "picture_style", "status", "status__exact", "_changelist_filters", "e"),
     *("csrfmiddlewaretoken", "_facets", "s", "action", "_selected_action", "select_across"),
 ]
@@ -43,6 +43,8 @@ FILE = f"/pictures/{'ab' * 32}/{{}}.webp"
 SPOT = "/guides/kyoto/spots/{}/image/"
 PATHS = [
     *("/", "/guides/new/", "/guides/{}/", "/guides/{}/images/", "/guides/kyoto/images/"),
+    *("/weeks/", "/weeks/{}/", "/weeks/2026-W47/", "/feed/", "/admin/guides/weektext/"),
+    *("/admin/guides/weektext/{}/change/", "/admin/guides/weektext/{}/ask/again/"),
     *("/cards/", SPOT, FILE, "/favicon.ico", "/api/", "/api/{}"),
     *("/api/openapi.json", "/api/guides/", "/api/guides/{}/status/", "/{}", "/admin/{}"),
     *("/api/events/", "/admin/jobs/event/", "/admin/jobs/event/{}/change/"),
