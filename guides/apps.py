@@ -1,6 +1,7 @@
 from typing import Any
 
 from django.apps import AppConfig
+from django.db.models import Model
 from django.db.models.signals import post_migrate
 from django.utils.translation import gettext_lazy as _
 
@@ -16,29 +17,39 @@ class GuidesConfig(AppConfig):
         from guides.derived import models  # noqa: F401
 
     def ready(self) -> None:
+        from guides.derived import told
         from guides.scribe import Scribe
+        from jobs.console import subjects
         from jobs.llm import writers
 
         post_migrate.connect(grant_guides, sender=self)
         writers.register("scribe", Scribe())
+        subjects.describes(told.subjects_of)
 
 
 def grant_guides(using: str, **more: Any) -> None:
     """Editors make and edit guides; operators mend them, and choose among their pictures."""
+    from guides.derived.models import Commission, Version
     from guides.models import Guide, SpotDetail, SpotImage, SpotImageJob
     from jobs.console import groups
+    from jobs.models import Process
 
-    seen = {Guide: ("view",), SpotDetail: ("view",), SpotImage: ("view",)}
+    derived = {Version: ("view", "change"), Commission: ("view",)}
+    models: list[type[Model]] = [Guide, SpotDetail, SpotImage, Version, Commission]
+    seen = dict.fromkeys(models, ("view",))
     mended = {
         Guide: ("view", "change"),
         SpotDetail: ("view", "change"),
         SpotImage: ("view", "change"),
+        **derived,
     }
     edited = {
         Guide: ("view", "add", "change"),
         SpotDetail: ("view", "add", "change", "delete"),
         SpotImage: ("view", "change"),
         SpotImageJob: ("view",),
+        Process: ("view",),
+        **derived,
     }
     groups.grant(groups.VIEWERS, seen, using)
     groups.grant(groups.OPERATORS, mended, using)

@@ -1,6 +1,5 @@
 """Versions of derived texts, and the commissions that brought them."""
 
-from datetime import timedelta
 from decimal import Decimal
 from typing import Any, ClassVar
 
@@ -100,8 +99,3 @@ class Commission(models.Model):
 
     def __str__(self) -> str:
         return f"{self.slice}: {self.subject}"
-
-    @property
-    def time(self) -> timedelta | None:
-        """From the question to the last answer that was kept; None: not kept yet."""
-        return self.kept_at - self.created_at if self.kept_at else None

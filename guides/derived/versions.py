@@ -15,6 +15,7 @@ Payload = Mapping[str, Any]
 PutBack = Callable[[Version], None]
 Shown = Callable[[str], Payload | None]
 
+KINDS = ("guide", "spot", "topic", "translation", "week")  # that the admin can filter by
 BY_HAND = "a person"  # who made what is shown and is no version yet
 
 _put_back: dict[str, PutBack] = {}

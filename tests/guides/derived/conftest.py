@@ -2,8 +2,8 @@ import pytest
 
 from jobs.models import Provider
 from tests.guides.derived.keeping import ANSWER
-from tests.jobs.llm.conftest import raw
 from tests.jobs.llm.conftest import quill as quill  # a fixture
+from tests.jobs.llm.conftest import raw
 
 
 @pytest.fixture
