@@ -32,7 +32,6 @@ def grant_guides(using: str, **more: Any) -> None:
     from guides.derived.models import Commission, Version
     from guides.models import Guide, SpotDetail, SpotImage, SpotImageJob
     from jobs.console import groups
-    from jobs.models import Process
 
     derived = {Version: ("view", "change"), Commission: ("view",)}
     models: list[type[Model]] = [Guide, SpotDetail, SpotImage, Version, Commission]
@@ -48,7 +47,6 @@ def grant_guides(using: str, **more: Any) -> None:
         SpotDetail: ("view", "add", "change", "delete"),
         SpotImage: ("view", "change"),
         SpotImageJob: ("view",),
-        Process: ("view",),
         **derived,
     }
     groups.grant(groups.VIEWERS, seen, using)

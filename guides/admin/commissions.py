@@ -66,21 +66,26 @@ class CommissionAdmin(ReadOnlyAdmin):
         return {"line": line, "brought_link": link}
 
 
-def commission_lines(request: HttpRequest, rows: Sequence[Commission]) -> list[dict[str, Any]]:
-    """Commissions for a template, each with links to the pages that this user may open."""
+def commission_lines(
+    request: HttpRequest, rows: Sequence[Commission], *, on: Any = None
+) -> list[dict[str, Any]]:
+    """Commissions for a template, each with links to the pages that this user may open.
+
+    `on` is the model whose page shows them, and needs no link to itself.
+    """
     return [
         {
             "commission": each.commission,
             "state": each.state,
             "colour": each.colour,
             "facts": each.facts,
-            "links": _links(request, each),
+            "links": _links(request, each, on),
         }
         for each in told.look(rows)
     ]
 
 
-def _links(request: HttpRequest, standing: told.Standing) -> list[dict[str, str]]:
+def _links(request: HttpRequest, standing: told.Standing, on: Any) -> list[dict[str, str]]:
     commission = standing.commission
     rows: list[Any] = [Process(pk=commission.pk, label="")]  # its page may be gone: not its link
     if commission.plan_id:
@@ -90,5 +95,5 @@ def _links(request: HttpRequest, standing: told.Standing) -> list[dict[str, str]
     return [
         {"kind": str(row._meta.verbose_name), "link": page_of(row)}
         for row in rows
-        if may_see(request, type(row))
+        if type(row) is not on and may_see(request, type(row))
     ]

@@ -165,6 +165,6 @@ class GuideAdmin(DescribedAdmin):
         return {
             "gallery": gallery,
             "ready": ready,
-            "commissions": commission_lines(request, rows),
+            "commissions": commission_lines(request, rows, on=Guide),
             "versions_link": versions_link(versions.unit_of("guide", guide.plan_id)),
         }

@@ -209,7 +209,9 @@ def new_member_of(process):
 
 
 def test_an_open_page_gets_its_live_part(operator):
-    url = reverse("admin:jobs_process_change", args=[new_process("a").pk])
+    process = new_process("a")
+    Process.objects.update(created_at=Now() - timedelta(hours=3))  # "open for" counts in hours
+    url = reverse("admin:jobs_process_change", args=[process.pk])
 
     part = operator.get(url, headers={"X-Renew": "1"})
     again = operator.get(url, headers={"X-Renew": "1", "If-None-Match": part["ETag"]})

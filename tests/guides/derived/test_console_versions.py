@@ -76,7 +76,7 @@ def test_what_a_model_wrote_is_escaped(viewer):
 
 
 def test_an_operator_puts_an_older_version_back(operator, two, page):
-    old, new = two
+    old, _new = two
     assert "as a new version" in put_back(operator, old, "get").text
     assert page["text"].startswith("New")
 
