@@ -75,6 +75,11 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
             ("guides_weektext", _("Weeks"), "date_range"),
         ),
         sidebar(
+            _("Texts"),
+            ("guides_version", _("Versions of texts"), "difference"),
+            ("guides_commission", _("Commissions"), "edit_note"),
+        ),
+        sidebar(
             _("Queue"),
             ("jobs_process", _("Processes"), "account_tree"),
             ("jobs_schedule", _("Schedules"), "schedule"),

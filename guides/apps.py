@@ -1,6 +1,7 @@
 from typing import Any
 
 from django.apps import AppConfig
+from django.db.models import Model
 from django.db.models.signals import post_migrate
 from django.utils.translation import gettext_lazy as _
 
@@ -17,32 +18,38 @@ class GuidesConfig(AppConfig):
         from guides.weeks import jobs  # noqa: F401
 
     def ready(self) -> None:
+        from guides.derived import told
         from guides.scribe import Scribe
+        from jobs.console import subjects
         from jobs.llm import writers
 
         post_migrate.connect(grant_guides, sender=self)
         writers.register("scribe", Scribe())
+        subjects.describes(told.subjects_of)
 
 
 def grant_guides(using: str, **more: Any) -> None:
     """Editors make and edit guides; operators mend them, and choose among their pictures."""
+    from guides.derived.models import Commission, Version
     from guides.models import Guide, SpotDetail, SpotImage, SpotImageJob
     from guides.weeks.models import WeekText
     from jobs.console import groups
 
-    seen = {Guide: ("view",), SpotDetail: ("view",), SpotImage: ("view",), WeekText: ("view",)}
+    derived = {Version: ("view", "change"), Commission: ("view",), WeekText: ("view", "change")}
+    models: list[type[Model]] = [Guide, SpotDetail, SpotImage, *derived]
+    seen = dict.fromkeys(models, ("view",))
     mended = {
         Guide: ("view", "change"),
         SpotDetail: ("view", "change"),
         SpotImage: ("view", "change"),
-        WeekText: ("view", "change"),
+        **derived,
     }
     edited = {
         Guide: ("view", "add", "change"),
         SpotDetail: ("view", "add", "change", "delete"),
         SpotImage: ("view", "change"),
         SpotImageJob: ("view",),
-        WeekText: ("view", "change"),
+        **derived,
     }
     groups.grant(groups.VIEWERS, seen, using)
     groups.grant(groups.OPERATORS, mended, using)

@@ -14,8 +14,11 @@ from unfold.admin import TabularInline
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from guides import services
+from guides.admin.commissions import commission_lines
 from guides.admin.shown import thumbnail
 from guides.admin.tags import SpotForm
+from guides.admin.texts import versions_link
+from guides.derived import commissions, versions
 from guides.models import PAINTED, Guide, SpotDetail, SpotImage
 from guides.search import found
 from jobs import queue
@@ -23,6 +26,7 @@ from jobs.admin.base import CappedPaginator, DescribedAdmin
 from jobs.console import audit, shown
 
 MOST_SPOTS = 500
+MOST_COMMISSIONS = 20
 MANY = 1_000  # a count stops here
 WORDS = {"destination", "picture_style", "description", "topic_tags"}  # parts of the prompt
 
@@ -49,7 +53,7 @@ class GuideAdmin(DescribedAdmin):
     list_max_show_all = 0
     actions = ["publish"]
     sortable_by: list[str] = []
-    change_form_outer_before_template = "admin/guides/gallery.html"
+    change_form_outer_before_template = "admin/guides/before_guide.html"
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
         return False  # there are no filters, and a handmade lookup would scan all guides
@@ -157,4 +161,10 @@ class GuideAdmin(DescribedAdmin):
         spots = guide.spots.with_jobs().annotate(versions=Count("images"))
         gallery = list(spots.order_by("position", "id")[:MOST_SPOTS])
         ready = sum(spot.picture_state == "ready" for spot in gallery)
-        return {"gallery": gallery, "ready": ready}
+        rows = list(commissions.of_guide(guide.plan_id)[:MOST_COMMISSIONS])
+        return {
+            "gallery": gallery,
+            "ready": ready,
+            "commissions": commission_lines(request, rows, on=Guide),
+            "versions_link": versions_link(versions.unit_of("guide", guide.plan_id)),
+        }

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import models, transaction
 from django.db.models import QuerySet, Sum
 from django.db.models.functions import Now
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from guides.derived.models import Commission
@@ -17,14 +18,18 @@ from jobs.llm.models import LLMJob
 from jobs.models import Call, Job, Status, uuid7
 from jobs.run import Run
 
-REQUEUED = 10  # seconds until the next look at requests that a person requeued
+# Seconds until the next look at requests that a person requeued. The longer it has waited, the
+# longer it waits: a batch may take a day, and each look is a line of the job's history.
+SOONEST, LATEST = 10, 300
 
 
 class Keeper(Job):
     """Follows the last answer of a commission, and keeps all of them.
 
     They are kept in the transaction in which the requests disappear, so each is kept once,
-    however often this runs. A slice's subclass writes `keep`.
+    however often this runs. A slice's subclass writes `keep`, and `gave_up` and `resumed` if a
+    page waits for it. It has no other unique column: a keeper that is there already would not
+    follow again.
     """
 
     asked = models.UUIDField(_("process"), unique=True)
@@ -35,23 +40,62 @@ class Keeper(Job):
         abstract = True
 
     def keep(self, answers: Sequence[LLMJob], commission: Commission) -> None:
-        """Save what came, in a transaction; failed requests are among the answers."""
+        """Save what came, in a transaction; failed requests are among the answers.
+
+        Those that staff deleted are not: look at `answer.position`.
+        """
         raise NotImplementedError
 
+    def gave_up(self) -> None:
+        """Nothing will be kept, unless staff requeues this: no page should wait for it."""
+
+    def resumed(self) -> None:
+        """Staff has requeued this after it gave up."""
+
     def perform(self, run: Run) -> None:
-        # The commission is locked first: another run of this job waits here, and then finds that
-        # nothing is left to be kept.
+        # The commission is locked first. Another run of this job waits here, and then finds that
+        # nothing is left to be kept. So do the hooks below, so that they agree with what was kept.
         with transaction.atomic():
-            rows = Commission.objects.select_for_update().filter(pk=self.asked, kept_at=None)
-            for commission in rows:
-                self.keep_all(commission)
+            for commission in unkept(self.asked):
+                if self.is_still_mine():
+                    self.keep_all(commission)
+
+    def is_still_mine(self) -> bool:
+        """Whether nobody has canceled or requeued this job, or given it to another worker."""
+        mine = type(self).objects.filter(pk=self.pk, epoch=self.epoch, status=Status.PROCESSING)
+        return mine.exists()
 
     def keep_all(self, commission: Commission) -> None:
-        if llm.progress(self.asked).open:
-            raise Snooze(REQUEUED, "a request was requeued")
         with llm.consume(self.asked) as answers:
-            note_ended(commission, answers)
+            # Consuming skips a request that is being requeued at this moment.
+            if LLMJob.objects.filter(process_id=self.asked).count() > len(answers):
+                raise Snooze(self.patience_with_requests(), "a request was requeued")
+            note_kept(commission, answers)
             self.keep(answers, commission)
+
+    def patience_with_requests(self) -> float:
+        waited = (timezone.now() - self.created_at).total_seconds()
+        return min(max(SOONEST, waited / 10), LATEST)
+
+    # A worker can die, or be canceled, between the commit of `perform` and the end of the job:
+    # what is kept has not been given up, and a requeued keeper would find nothing to do.
+
+    def on_failure(self, error: BaseException) -> None:
+        for _commission in unkept(self.asked):
+            self.gave_up()
+
+    def on_cancel(self) -> None:
+        for _commission in unkept(self.asked):
+            self.gave_up()
+
+    def on_requeue(self) -> None:
+        for _commission in unkept(self.asked):
+            self.resumed()
+
+
+def unkept(process_id: UUID) -> QuerySet[Commission]:
+    """The commission of this process, locked; none if it is kept already."""
+    return Commission.objects.select_for_update().filter(pk=process_id, kept_at=None)
 
 
 @transaction.atomic
@@ -77,17 +121,25 @@ def ask(
     )
 
 
-def note_ended(commission: Commission, answers: Sequence[LLMJob]) -> None:
-    """Write down what it cost and who answered, before the requests are deleted."""
-    commission.failed = sum(answer.status != Status.SUCCEEDED for answer in answers)
-    commission.made_by = ", ".join(sorted({maker_of(answer) for answer in answers} - {""}))
-    commission.cost = cost_of([answer.id for answer in answers])
-    commission.kept_at = Now()
-    commission.save()
+def note_kept(commission: Commission, answers: Sequence[LLMJob]) -> None:
+    """Write down what it cost and who answered, before the requests are deleted.
+
+    The cost has all calls of its requests, also those that failed or are still under way: these
+    count with what is booked for them, which a late answer may lower.
+    """
+    Commission.objects.filter(pk=commission.pk).update(
+        failed=sum(answer.status != Status.SUCCEEDED for answer in answers),
+        made_by=", ".join(sorted({maker_of(answer) for answer in answers} - {""})),
+        cost=cost_of([answer.id for answer in answers]),
+        kept_at=Now(),
+    )
+    commission.refresh_from_db()
 
 
 def maker_of(answer: LLMJob) -> str:
     """The provider and model that answered; empty for a failed request."""
+    if answer.status != Status.SUCCEEDED:
+        return ""  # requeued after a success, it may still have the old answer
     return str((answer.response_json or {}).get("provider", ""))
 
 

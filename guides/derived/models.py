@@ -1,7 +1,7 @@
 """Versions of derived texts, and the commissions that brought them."""
 
 from decimal import Decimal
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db import models
 from django.db.models.functions import Now
@@ -10,11 +10,17 @@ from django.utils.translation import gettext_lazy as _
 from jobs.models import uuid7
 
 
+def kind_of(unit: str) -> str:
+    """The first part of a unit's name."""
+    return unit.partition(":")[0]
+
+
 class Version(models.Model):
     """One state of a derived text. Versions are only added: nothing is overwritten."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     unit = models.TextField(_("unit"), help_text=_("what it is about, e.g. topic:en:temple"))
+    kind = models.TextField(_("kind"), default="", db_default="", editable=False)
     version = models.IntegerField(_("version"))
     payload = models.JSONField(_("content"))
     payload_hash = models.CharField(_("payload hash"), max_length=64)
@@ -33,6 +39,12 @@ class Version(models.Model):
             models.UniqueConstraint(fields=["unit", "version"], name="one_version_per_number"),
         ]
         indexes: ClassVar = [
+            # The admin's list of one kind, newest first. That of all kinds goes by the ids.
+            models.Index(fields=["kind", "-id"], name="version_kind"),
+            # The search for the beginning of a unit's name.
+            models.Index(
+                fields=["unit"], name="version_unit_begins", opclasses=["text_pattern_ops"]
+            ),
             # What one process brought.
             models.Index(
                 fields=["process_id"],
@@ -43,6 +55,11 @@ class Version(models.Model):
 
     def __str__(self) -> str:
         return f"{self.unit} #{self.version}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Note the kind, which is the first part of the unit's name."""
+        self.kind = kind_of(self.unit)
+        super().save(*args, **kwargs)
 
 
 class Commission(models.Model):

@@ -15,14 +15,16 @@ HIDDEN = re.compile(
 )
 COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 TAG = re.compile(r"</?[a-zA-Z!?][^<>]*(?:>|\Z)")
-MARKDOWN_LINK = re.compile(r"!?\[([^\[\]]{0,300})\]\([^()\s]{0,2000}[^()]{0,200}\)")
+MARKDOWN_LINK = re.compile(r"!?\[([^\[\]]{0,300})\]\([^()\s]{0,2000}(?:\s[^()]{0,200})?\)")
 ADDRESS = re.compile(r"\b(?:[a-z][a-z0-9+.-]{1,20}://|www\.|mailto:|javascript:)\S+", re.IGNORECASE)
 MARKS = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|>[ \t]+|[-*][ \t]+|```\w*)", re.MULTILINE)
-EMPHASIS = re.compile(r"(\*\*|__|`)(?=\S)(.+?)(?<=\S)\1")
+# At most 300 characters: each mark without its end would be looked for to the end of the line.
+EMPHASIS = re.compile(r"(\*\*|__|`)(?=\S)(.{1,300}?)(?<=\S)\1")
+HUGE_NUMBER = re.compile(r"&#[xX]?[0-9a-fA-F]{9,};?")  # Python refuses to read one of 5,000 digits
 SPACES = re.compile(r"[^\S\n]+")
 BLANK_LINES = re.compile(r"\s*\n\s*\n\s*")
 LINE_BREAKS = re.compile(r"(?:\r\n?|\u2028|\u2029)")
-ROUNDS = 3  # of entities inside entities
+ROUNDS = 4  # of markup that appears when other markup is removed
 
 
 def plain(text: object, most: int, *, lines: bool = False) -> str:
@@ -32,9 +34,7 @@ def plain(text: object, most: int, *, lines: bool = False) -> str:
     """
     if not isinstance(text, str):
         return ""
-    words = LINE_BREAKS.sub("\n", text[:MOST_READ])
-    words = without_links(without_markup(words))
-    words = "".join(each for each in words if is_shown(each))
+    words = without_markup(text[:MOST_READ])
     words = unicodedata.normalize("NFC", words)
     words = SPACES.sub(" ", words)
     if lines:
@@ -47,19 +47,21 @@ def plain(text: object, most: int, *, lines: bool = False) -> str:
 
 
 def without_markup(text: str) -> str:
+    """The words of HTML and Markdown, without addresses.
+
+    Removing one mark can make another of what is around it, so it is done until nothing changes.
+    """
     for _ in range(ROUNDS):
         before = text
-        text = html.unescape(text)
+        text = LINE_BREAKS.sub("\n", html.unescape(HUGE_NUMBER.sub(" ", text)))
+        text = "".join(each for each in text if is_shown(each))
         for pattern in (HIDDEN, COMMENT, TAG):
             text = pattern.sub(" ", text)
+        text = EMPHASIS.sub(r"\2", MARKS.sub("", text))
+        text = ADDRESS.sub("", MARKDOWN_LINK.sub(r"\1", text))
         if text == before:
             break
-    return EMPHASIS.sub(r"\2", MARKS.sub("", text))
-
-
-def without_links(text: str) -> str:
-    """Keep the words of a link, and drop its address."""
-    return ADDRESS.sub("", MARKDOWN_LINK.sub(r"\1", text))
+    return TAG.sub(" ", text)
 
 
 def is_shown(character: str) -> bool:

@@ -9,12 +9,21 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Max
 
-from guides.derived.models import Version
+from guides.derived.models import Version, kind_of
 
 Payload = Mapping[str, Any]
 PutBack = Callable[[Version], None]
+Shown = Callable[[str], Payload | None]
+
+KINDS = ("guide", "spot", "topic", "translation", "week")  # that the admin can filter by
+BY_HAND = "a person"  # who made what is shown and is no version yet
 
 _put_back: dict[str, PutBack] = {}
+_shown: dict[str, Shown] = {}
+
+
+class CantPutBack(Exception):
+    """No slice has said how units of this kind are shown."""
 
 
 def unit_of(kind: str, *parts: object) -> str:
@@ -48,6 +57,7 @@ def keep(
             return None
         new = Version(
             unit=unit,
+            kind=kind_of(unit),
             version=last.version + 1 if last else 1,
             payload=dict(payload),
             payload_hash=hash,
@@ -77,19 +87,51 @@ def puts_back(kind: str) -> Callable[[PutBack], PutBack]:
     return register
 
 
+def shows(kind: str) -> Callable[[Shown], Shown]:
+    """Let this function tell the content that pages show of a unit of a kind; None: nothing.
+
+    Inside a transaction it locks the row, so that what a person edits meanwhile is not lost.
+    """
+
+    def register(shown: Shown) -> Shown:
+        _shown[kind] = shown
+        return shown
+
+    return register
+
+
 def can_be_put_back(version: Version) -> bool:
     return kind_of(version.unit) in _put_back
+
+
+def shown(unit: str) -> Payload | None:
+    """What pages show of a unit, if its slice tells and there is anything."""
+    tell = _shown.get(kind_of(unit))
+    return tell(unit) if tell else None
+
+
+def is_shown(version: Version) -> bool:
+    """Whether pages show this content now; False if its slice does not tell."""
+    content = shown(version.unit)
+    return content is not None and payload_hash(content) == version.payload_hash
 
 
 @transaction.atomic
 def put_back(version: Version, by: object) -> Version | None:
     """Show an older version again: its content becomes the latest version, made by this person.
 
-    None: it is the latest one already, and is shown again all the same.
+    What was shown until now is kept as a version first, if a person had edited it since the
+    latest one. None: it is the latest one already, and is shown again all the same.
     """
+    if not can_be_put_back(version):
+        raise CantPutBack(f"{version.unit}: no slice shows versions of its kind.")
+    content = shown(version.unit)
+    if content is not None and not _is_known(version.unit, content):
+        keep(version.unit, content, made_by=BY_HAND)
     _put_back[kind_of(version.unit)](version)
     return keep(version.unit, version.payload, made_by=str(by))
 
 
-def kind_of(unit: str) -> str:
-    return unit.partition(":")[0]
+def _is_known(unit: str, content: Payload) -> bool:
+    known = Version.objects.filter(unit=unit, payload_hash=payload_hash(content))
+    return known.exists()

@@ -17,6 +17,7 @@ from jobs.admin.workers import COLOURS as WORKER_COLOURS
 from jobs.admin.workers import LABELS, condition
 from jobs.console import figures, needs, shown
 from jobs.console.figures import Flow, Model, Timing
+from jobs.console.providers import ProviderFigures
 from jobs.models import Provider, Status, Worker
 from jobs.paid.batches.models import Batch
 
@@ -75,7 +76,8 @@ def dashboard(request: HttpRequest) -> dict[str, Any]:
 
 
 def worth_showing(situation: needs.Situation) -> list[Model]:
-    """The kinds with figures: those of other apps first, and what the queue does for itself last.
+    """The kinds with figures: those that ask providers first, side by side on a wide screen; then
+    those of other apps, and what the queue does for itself last.
 
     Not batches: "queued" says nothing about one that is at its provider. Not kinds that do
     nothing, nor housekeeping that goes well: they would hide the others.
@@ -90,7 +92,10 @@ def worth_showing(situation: needs.Situation) -> list[Model]:
         return not is_dull or situation.pause_of(model) is not None
 
     own = Batch._meta.app_label
-    return sorted(filter(is_shown, kinds), key=lambda model: model._meta.app_label == own)
+    return sorted(
+        filter(is_shown, kinds),
+        key=lambda model: (model.provider_name() is None, model._meta.app_label == own),
+    )
 
 
 def section(request: HttpRequest, model: Model, situation: needs.Situation) -> dict[str, Any]:
@@ -110,6 +115,7 @@ def section(request: HttpRequest, model: Model, situation: needs.Situation) -> d
             )
             for status in Status
         ],
+        "provider": provider_of(request, model, situation),
         "pause": pausing.shown_pause(request, model, situation.pause_of(model)),
         "queued": situation.statuses[model][Status.QUEUED],
         "oldest": since and shown.short(situation.now - since),
@@ -124,6 +130,16 @@ def section(request: HttpRequest, model: Model, situation: needs.Situation) -> d
         "sample": figures.SAMPLE,
         "failures": failure_lines(model) if situation.statuses[model][Status.FAILED] else [],
     }
+
+
+def provider_of(
+    request: HttpRequest, model: Model, situation: needs.Situation
+) -> ProviderFigures | None:
+    """Whom this kind of job asks, and with it what was spent there today."""
+    if not may_see(request, Provider):
+        return None
+    name = model.provider_name()
+    return next((each for each in situation.providers if each.provider.name == name), None)
 
 
 def percent(flow: Flow) -> str:

@@ -14,7 +14,7 @@ from django.utils.translation import pgettext_lazy
 from unfold.contrib.filters.admin import RangeDateFilter
 from unfold.utils import parse_date_str
 
-from jobs.console import batches, causes, figures
+from jobs.console import batches, causes, figures, stalls
 from jobs.console.counting import MANY
 from jobs.db import clock
 from jobs.models import Call, Outcome, Process, Provider, State, Status, Worker, job_models
@@ -236,6 +236,7 @@ class ProcessStateFilter(admin.SimpleListFilter):
             ("open", pgettext_lazy("process", "open")),
             ("ended", _("ended")),
             ("unfollowed", _("nothing followed")),
+            ("stalled", pgettext_lazy("process", "stalled")),
         ]
 
     def queryset(self, request: HttpRequest, rows: Any) -> Any:
@@ -246,6 +247,8 @@ class ProcessStateFilter(admin.SimpleListFilter):
                 return rows.exclude(ended_at=None)
             case "unfollowed":
                 return rows.unfollowed()
+            case "stalled":
+                return rows.filter(pk__in=stalls.find(clock.now()))
         return rows
 
 

@@ -13,16 +13,17 @@ from unfold.decorators import display
 from jobs.admin import hurrying
 from jobs.admin.asking import AskingAdmin, Question
 from jobs.admin.bars import bar
-from jobs.admin.base import Rows, as_uuid, link_to
+from jobs.admin.base import Rows, as_uuid, link_to, may_see, page_of
 from jobs.admin.filters import ProcessFilter, ProcessStateFilter, refuse_nul
-from jobs.console import actions, audit, processes
+from jobs.console import actions, audit, processes, stalls, subjects
 from jobs.console.shown import number
-from jobs.db import faults
-from jobs.models import Process, Status
+from jobs.db import clock, faults
+from jobs.models import Job, Process, Status
 from jobs.queue import processes as moves
 
 COLOURS = {colour: colour for colour in ("success", "info", "danger", "plain")}
 CANCEL, FOLLOW, DISMISS = "cancel", "follow", "dismiss"
+RECOUNT, SEAL = "recount", "seal"
 
 
 @admin.register(Process)
@@ -38,7 +39,7 @@ class ProcessAdmin(AskingAdmin):
     search_fields = ["id"]  # only to show the search box
     search_help_text = _("id of a process")
     change_form_template = "admin/jobs/process.html"
-    question_names = (CANCEL, hurrying.HURRY, FOLLOW, DISMISS)
+    question_names = (CANCEL, hurrying.HURRY, FOLLOW, DISMISS, RECOUNT, SEAL)
 
     def get_search_results(
         self, request: HttpRequest, queryset: Rows, search_term: str
@@ -100,9 +101,14 @@ class ProcessAdmin(AskingAdmin):
 
     def describe(self, request: HttpRequest, process: Process) -> dict[str, Any]:
         [course] = processes.look([process])
+        subject = subjects.about([process.pk]).get(process.pk)
         return {
             "process": process,
             "course": course,
+            "subject": subject,
+            "subject_links": links(request, *subject.rows) if subject else [],
+            "follower": follower(request, course.follower) if course.follower else None,
+            "is_stalled": bool(stalls.among([process.pk], clock.now())),
             "bar": bar_of(process),
             "kinds": [self.kind(request, process, kind) for kind in processes.kinds(process)],
             "buttons": self.buttons(request, process),
@@ -145,7 +151,18 @@ class ProcessAdmin(AskingAdmin):
             offered.append(Question(FOLLOW, _("Enqueue what follows again"), lambda: [text]))
             end = gettext("Nothing follows this process, and it no longer needs a person.")
             offered.append(Question(DISMISS, _("Let nothing follow"), lambda: [end]))
+        if stalls.among([process.pk], clock.now()):
+            offered.append(self.way_out(process))
         return offered
+
+    def way_out(self, process: Process) -> Question:
+        """What ends a process that stalls."""
+        lines = [gettext("If none of its jobs is open, it ends, and what follows starts.")]
+        if not process.sealed:
+            lines.append(gettext("No job can be added to it any more."))
+            return Question(SEAL, _("All its jobs are added"), lambda: lines)
+        lines.append(gettext("Jobs that no longer exist count as ended."))
+        return Question(RECOUNT, _("Count its jobs again"), lambda: lines)
 
     def effects(self, request: HttpRequest, process: Process) -> list[str]:
         lines = []
@@ -170,6 +187,8 @@ class ProcessAdmin(AskingAdmin):
             hurrying.HURRY: self.hurry,
             FOLLOW: self.follow,
             DISMISS: self.dismiss,
+            RECOUNT: self.recount,
+            SEAL: self.seal,
         }[name](request, process)
 
     def cancel(self, request: HttpRequest, process: Process) -> None:
@@ -212,6 +231,34 @@ class ProcessAdmin(AskingAdmin):
             moves.let_nothing_follow(process)
             audit.note(request.user, [process], gettext_noop("Let nothing follow."))
         self.message_user(request, gettext("Nothing follows this process."), messages.SUCCESS)
+
+    def recount(self, request: HttpRequest, process: Process) -> None:
+        with transaction.atomic():
+            moves.recount(process.pk)
+            audit.note(request.user, [process], gettext_noop("Counted its jobs again."))
+        self.message_user(request, gettext("Its jobs are counted again."), messages.SUCCESS)
+
+    def seal(self, request: HttpRequest, process: Process) -> None:
+        with transaction.atomic():
+            moves.seal(process)
+            moves.recount(process.pk)  # some of them may no longer exist
+            audit.note(request.user, [process], gettext_noop("Said that all its jobs are added."))
+        self.message_user(request, gettext("No job can be added any more."), messages.SUCCESS)
+
+
+def links(request: HttpRequest, *rows: Any) -> list[dict[str, str]]:
+    """The pages of these rows that this user may open."""
+    return [
+        {"kind": str(row._meta.verbose_name), "name": str(row), "link": page_of(row)}
+        for row in rows
+        if may_see(request, type(row))
+    ]
+
+
+def follower(request: HttpRequest, job: Job) -> dict[str, str]:
+    """What followed: its status, and its page if this user may open it."""
+    link = page_of(job) if may_see(request, type(job)) else ""
+    return {"status": job.status, "label": str(Status(job.status).label), "link": link}
 
 
 def may_change(request: HttpRequest, model: Any) -> bool:

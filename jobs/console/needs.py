@@ -9,7 +9,16 @@ from django.db.models import Model
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
-from jobs.console import batches, causes, counting, figures, providers, schedules, sentences
+from jobs.console import (
+    batches,
+    causes,
+    counting,
+    figures,
+    providers,
+    schedules,
+    sentences,
+    stalls,
+)
 from jobs.console.counting import Number
 from jobs.db import clock
 from jobs.models import Call, Job, Pause, Process, Provider, Schedule, Status, Worker
@@ -40,6 +49,7 @@ class Situation:
     fleet: figures.Fleet
     unknown: Number
     unfollowed: Number
+    stalled: Number
     old_batches: Number
     broken_schedules: list[tuple[Schedule, str]]
     now: datetime
@@ -57,6 +67,7 @@ class Situation:
             fleet=figures.fleet(),
             unknown=figures.unknown_calls(),
             unfollowed=counting.count(Process.objects.unfollowed()),
+            stalled=Number(len(stalls.find(now))),
             old_batches=counting.count(batches.too_old(now)),
             broken_schedules=schedules.broken(),
             now=now,
@@ -89,6 +100,7 @@ def needs(situation: Situation) -> list[Need]:
         *_unknown_calls(situation),
         *_failed(situation),
         *_unfollowed(situation),
+        *_stalled(situation),
         *_old_batches(situation),
         *_broken_schedules(situation),
         *_paused_kinds(situation),
@@ -139,6 +151,13 @@ def _unfollowed(situation: Situation) -> Iterator[Need]:
         text = _("Processes after which nothing followed, because of an error: %(number)s")
         text %= {"number": situation.unfollowed}
         yield Need("unfollowed", text, Process, {"state": "unfollowed"})
+
+
+def _stalled(situation: Situation) -> Iterator[Need]:
+    if situation.stalled:
+        text = _("Processes that stall, because nothing moves them any more: %(number)s")
+        text %= {"number": situation.stalled}
+        yield Need("stalled", text, Process, {"state": "stalled"})
 
 
 def _old_batches(situation: Situation) -> Iterator[Need]:

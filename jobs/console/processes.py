@@ -13,7 +13,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
-from jobs.console import batches, counting, shown
+from jobs.console import batches, counting, following, shown
 from jobs.console.batches import Standing
 from jobs.console.counting import Number
 from jobs.db import clock
@@ -34,6 +34,7 @@ class Course:
     running: int = 0
     is_due: bool = False  # whether a job of it could start now
     waits: list[str] = field(default_factory=list)
+    follower: Job | None = None  # what followed, if it still exists
 
     @property
     def time(self) -> str:
@@ -45,6 +46,8 @@ class Course:
         process = self.process
         if process.ended_at is None:
             return pgettext("process", "open")
+        if self.follower_failed:
+            return _("ended, what followed failed")
         if process.failed:
             return _("ended, with failures")
         return _("ended, with canceled jobs") if process.canceled else _("ended")
@@ -52,7 +55,7 @@ class Course:
     @property
     def colour(self) -> str:
         process = self.process
-        if process.failed:
+        if process.failed or self.follower_failed:
             return "danger"
         if process.ended_at is None:
             return "info"
@@ -68,15 +71,11 @@ class Course:
 
     @property
     def follows(self) -> str:
-        return follows(self.process)
+        return following.follows(self.process)
 
-
-def follows(process: Process) -> str:
-    """The kind of job that follows; empty if none does."""
-    kept = process.follow if isinstance(process.follow, dict) else {}
-    name = str(kept.get("model", ""))
-    known = {model._meta.label_lower: model for model in job_models()}
-    return str(known[name]._meta.verbose_name) if name in known else name
+    @property
+    def follower_failed(self) -> bool:
+        return self.follower is not None and self.follower.status == Status.FAILED
 
 
 def look(rows: Iterable[Process]) -> list[Course]:
@@ -86,6 +85,9 @@ def look(rows: Iterable[Process]) -> list[Course]:
     living = {course.process.pk: course for course in courses if not course.process.ended_at}
     if living:
         _find_waits(living)
+    found = following.followers(course.process for course in courses)
+    for course in courses:
+        course.follower = found.get(course.process.pk)
     return courses
 
 

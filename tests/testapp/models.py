@@ -14,7 +14,7 @@ from jobs.models import Job
 from jobs.paid import calls
 from jobs.paid.clients import Answer
 from jobs.schedules import Weekly
-from tests.testapp import summaries, terms  # noqa: F401 (two domains that ask language models)
+from tests.testapp import keeping, summaries, terms  # noqa: F401 (three that ask language models)
 
 
 def wait_at_gate(seconds):

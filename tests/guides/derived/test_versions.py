@@ -86,3 +86,39 @@ def test_putting_back_adds_the_older_content_and_shows_it(monkeypatch):
     assert shown == [{"text": "old"}]
     assert texts()[-1] == (3, "old")
     assert versions.latest(UNIT).made_by == "mika"
+
+
+def test_what_a_person_edited_since_becomes_a_version_before_it_is_replaced(monkeypatch):
+    page = {"text": "by hand"}
+    monkeypatch.setitem(versions._shown, "topic", lambda unit: page)
+    monkeypatch.setitem(versions._put_back, "topic", lambda version: page.update(version.payload))
+    old = keep("old")
+
+    versions.put_back(old, by="mika")
+
+    assert texts() == [(1, "old"), (2, "by hand"), (3, "old")]
+    assert page == {"text": "old"}
+    assert versions.is_shown(old)
+
+
+def test_a_version_that_is_shown_is_put_back_as_no_new_version(monkeypatch):
+    page = {"text": "old"}
+    monkeypatch.setitem(versions._shown, "topic", lambda unit: page)
+    monkeypatch.setitem(versions._put_back, "topic", lambda version: None)
+    old = keep("old")
+
+    assert versions.put_back(old, by="mika") is None
+    assert texts() == [(1, "old")]
+
+
+def test_a_kind_that_no_slice_shows_is_refused():
+    stray = keep("a", unit="stray:1")
+
+    assert not versions.can_be_put_back(stray)
+    with pytest.raises(versions.CantPutBack):
+        versions.put_back(stray, by="mika")
+
+
+def test_a_version_knows_its_kind():
+    assert keep("a").kind == "topic"
+    assert Version.objects.create(unit="week:en:2026-W47", version=1, payload={}).kind == "week"

@@ -8,7 +8,7 @@ import jobs.models.job
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("guides", "0015_derived"),
+        ("guides", "0016_derivedconsole"),
     ]
 
     operations = [
