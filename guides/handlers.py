@@ -7,6 +7,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from guides import services, validators
+from guides.translation import following
 from jobs import events
 from jobs.models import Event
 from jobs.run import Run
@@ -22,7 +23,6 @@ def names_a_guide(payload: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield ".plan_id", _("This must be a plan id: 1 to 100 letters, digits, - and _.")
 
 
-events.declare(services.GUIDE_SAVED, internal=True)  # nothing follows it yet
 events.declare(GUIDE_WITHDRAWN, check=names_a_guide)
 
 
@@ -32,3 +32,9 @@ def withdraw_guide(event: Event, run: Run) -> None:
     plan_id = event.payload["plan_id"]
     if not services.withdraw_guide(plan_id, event.created_at):
         log.info("%s of %s: no such guide, or it was published later", event, plan_id)
+
+
+@events.handles(services.GUIDE_SAVED, name="translate_guide", internal=True)
+def translate_guide(event: Event, run: Run) -> None:
+    """Let the guide's translations follow. Repeating it is as harmless as another save."""
+    following.follow(event.payload["plan_id"])

@@ -1,5 +1,6 @@
 """What a request says: in which language to write, and about what."""
 
+import json
 import re
 import zlib
 from dataclasses import dataclass, field
@@ -55,11 +56,24 @@ def told(request: dict[str, Any]) -> str:
 def read(request: dict[str, Any]) -> Brief:
     text = told(request)[:MOST_READ]
     facts: dict[str, str] = {}
-    for label, value in FACT.findall(text):
-        name = FACTS.get(label.strip().lower())
-        if name and value.strip(" ,}"):
-            facts.setdefault(name, value.strip(" ,}"))
+    for found in FACT.finditer(text):
+        name = FACTS.get(found[1].strip().lower())
+        value = name and value_of(found, text)
+        if name and value:
+            facts.setdefault(name, value)
     return Brief(find_language(text, request.get("schema")), find_subject(text, facts), facts, text)
+
+
+def value_of(fact: re.Match[str], text: str) -> str:
+    """The value of a fact; a quoted one to the end of its quotation, whatever is in it."""
+    start = fact.start(2) - 1
+    if text[start] == '"':
+        try:
+            value, _end = json.JSONDecoder().raw_decode(text, start)
+            return str(value).strip()
+        except ValueError:
+            pass  # a quotation mark of the prompt's own
+    return fact[2].strip(" ,}")
 
 
 def find_language(text: str, schema: Any) -> str:
