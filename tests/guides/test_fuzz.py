@@ -27,7 +27,7 @@ ODD = [
     *("kyoto", "new", "r", "l", " ", "\t", "Bearer", "W/", '"', "*", "pictures", "ab" * 32),
 ]
 WORDS = [
-    *("page", "card", "spots", "states", "left", "q", "o", "p", "next", "title", "name"),
+    *("page", "card", "spots", "states", "left", "lang", "q", "o", "p", "next", "title", "name"),
     *("plan_id", "picture_style", "status", "status__exact", "_changelist_filters", "e"),
     *("csrfmiddlewaretoken", "_facets", "s", "action", "_selected_action", "select_across"),
 ]
