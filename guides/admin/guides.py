@@ -16,8 +16,10 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 from guides import services
 from guides.admin.shown import thumbnail
 from guides.admin.tags import SpotForm
+from guides.admin.translation import Translating
 from guides.models import PAINTED, Guide, SpotDetail, SpotImage
 from guides.search import found
+from guides.translation.models import GuideTranslation
 from jobs import queue
 from jobs.admin.base import CappedPaginator, DescribedAdmin
 from jobs.console import audit, shown
@@ -38,7 +40,7 @@ class SpotInline(TabularInline):
 
 
 @admin.register(Guide)
-class GuideAdmin(DescribedAdmin):
+class GuideAdmin(Translating, DescribedAdmin):
     list_display = ["title", "destination", "pictures", "created_at", "withdrawn"]
     search_fields = ["title"]  # only to show the search box
     search_help_text = _("title, destination or plan id")
@@ -140,7 +142,9 @@ class GuideAdmin(DescribedAdmin):
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         """Let a guide be deleted with its pictures, though no person may delete a picture alone."""
         shown, counts, perms_needed, protected = super().get_deleted_objects(objs, request)
-        parts = {SpotImage._meta.verbose_name, SpotDetail._meta.verbose_name}
+        parts = {
+            each._meta.verbose_name for each in (SpotImage, SpotDetail, GuideTranslation)
+        }
         return shown, counts, perms_needed - parts, protected
 
     @admin.display(description=_("pictures"))
@@ -157,4 +161,4 @@ class GuideAdmin(DescribedAdmin):
         spots = guide.spots.with_jobs().annotate(versions=Count("images"))
         gallery = list(spots.order_by("position", "id")[:MOST_SPOTS])
         ready = sum(spot.picture_state == "ready" for spot in gallery)
-        return {"gallery": gallery, "ready": ready}
+        return {**super().describe(request, guide), "gallery": gallery, "ready": ready}
