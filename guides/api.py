@@ -78,15 +78,11 @@ def texts_json(request: HttpRequest, found: GuideStatus) -> dict[str, Any]:
             }
             for sheet in read.sheets.values()
         ],
-        "names": {
-            str(spot.pk): spot.said.name.words for spot in found.spots if chosen(request)
-        },
+        "names": {str(spot.pk): spot.said.name.words for spot in found.spots if chosen(request)},
     }
 
 
-def status_json(
-    request: HttpRequest, found: GuideStatus, texts: dict[str, Any]
-) -> dict[str, Any]:
+def status_json(request: HttpRequest, found: GuideStatus, texts: dict[str, Any]) -> dict[str, Any]:
     """Everything the public may know about a guide's pictures: no prompt, error, worker or cost."""
     return {
         "plan_id": found.plan_id,

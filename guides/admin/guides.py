@@ -142,9 +142,7 @@ class GuideAdmin(Translating, DescribedAdmin):
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         """Let a guide be deleted with its pictures, though no person may delete a picture alone."""
         shown, counts, perms_needed, protected = super().get_deleted_objects(objs, request)
-        parts = {
-            each._meta.verbose_name for each in (SpotImage, SpotDetail, GuideTranslation)
-        }
+        parts = {each._meta.verbose_name for each in (SpotImage, SpotDetail, GuideTranslation)}
         return shown, counts, perms_needed - parts, protected
 
     @admin.display(description=_("pictures"))

@@ -15,7 +15,7 @@ from guides import validators
 from guides.translation.correcting import correct
 from guides.translation.models import GuideTranslation
 from guides.translation.texts import has_lines, source_of
-from jobs.admin.base import DescribedAdmin, CappedPaginator
+from jobs.admin.base import CappedPaginator, DescribedAdmin
 
 
 class TextForm(forms.ModelForm):
@@ -38,7 +38,7 @@ class TextForm(forms.ModelForm):
         self.fields["text"].widget.attrs["lang"] = self.instance.language
 
     def clean_text(self) -> str:
-        text = self.cleaned_data["text"].strip().replace("\r\n", "\n")
+        text: str = self.cleaned_data["text"].strip().replace("\r\n", "\n")
         if self.source is None:
             raise ValidationError(_("The guide has no such text any more."))
         lines = has_lines(self.instance.key)
@@ -55,7 +55,9 @@ class GuideTranslationAdmin(DescribedAdmin):
     list_display = ["key", "plan_id", "language", "state", "made_by", "updated_at"]
     search_fields = ["guide"]  # only to show the search box
     search_help_text = _("plan id")
-    fieldsets = [(None, {"fields": ["key", "language", "state", "fault", "made_by", "text", "seen"]})]
+    fieldsets = [
+        (None, {"fields": ["key", "language", "state", "fault", "made_by", "text", "seen"]})
+    ]
     readonly_fields = ["key", "language", "state", "fault", "made_by"]
     ordering = ["-id"]
     sortable_by: list[str] = []

@@ -2,121 +2,616 @@
 
 import django.db.models.deletion
 import django.db.models.functions.datetime
-import jobs.models.job
 from django.db import migrations, models
+
+import jobs.models.job
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('guides', '0015_derived'),
+        ("guides", "0015_derived"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='KeepTranslations',
+            name="KeepTranslations",
             fields=[
-                ('id', models.UUIDField(default=jobs.models.job.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('status', models.TextField(choices=[('queued', 'queued'), ('processing', 'processing'), ('succeeded', 'succeeded'), ('failed', 'failed'), ('canceled', 'canceled')], db_default='queued', default='queued', verbose_name='status')),
-                ('priority', models.SmallIntegerField(db_default=0, default=0, help_text='lower first', verbose_name='priority')),
-                ('run_after', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), verbose_name='not before')),
-                ('attempts', models.IntegerField(db_default=0, default=0, verbose_name='attempts')),
-                ('max_attempts', models.IntegerField(db_default=3, default=3, verbose_name='most attempts')),
-                ('interruptions', models.IntegerField(db_default=0, default=0, verbose_name='interruptions')),
-                ('unavailable_since', models.DateTimeField(blank=True, null=True, verbose_name='provider unavailable since')),
-                ('epoch', models.IntegerField(db_default=0, default=0, verbose_name='epoch')),
-                ('process_id', models.UUIDField(blank=True, null=True, verbose_name='process')),
-                ('parent_id', models.UUIDField(blank=True, help_text='the job that enqueued it', null=True, verbose_name='came from')),
-                ('trace', models.TextField(blank=True, help_text='W3C traceparent', null=True, verbose_name='trace')),
-                ('schedule_name', models.TextField(blank=True, null=True, verbose_name='schedule')),
-                ('scheduled_for', models.DateTimeField(blank=True, null=True, verbose_name='scheduled for')),
-                ('unique_key', models.TextField(blank=True, help_text='until a move lets it go', null=True, verbose_name='unique key')),
-                ('unique_while', models.TextField(blank=True, null=True, verbose_name='unique while')),
-                ('locked_at', models.DateTimeField(blank=True, null=True, verbose_name='held since')),
-                ('locked_by', models.TextField(blank=True, null=True, verbose_name='held by')),
-                ('lease_expires_at', models.DateTimeField(blank=True, null=True, verbose_name='held until')),
-                ('last_error', models.TextField(blank=True, null=True, verbose_name='last error')),
-                ('error_kind', models.TextField(blank=True, null=True, verbose_name='kind of error')),
-                ('progress', models.JSONField(blank=True, null=True, verbose_name='progress')),
-                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), verbose_name='created')),
-                ('updated_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), verbose_name='changed')),
-                ('finished_at', models.DateTimeField(blank=True, null=True, verbose_name='ended')),
-                ('log_ref', models.TextField(blank=True, help_text='files that hold older history', null=True, verbose_name='archived history')),
-                ('asked', models.UUIDField(unique=True, verbose_name='process')),
-                ('plan_id', models.TextField(verbose_name='plan id')),
-                ('language', models.CharField(max_length=10, verbose_name='language')),
-                ('texts', models.JSONField(verbose_name='texts')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=jobs.models.job.uuid7,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                (
+                    "status",
+                    models.TextField(
+                        choices=[
+                            ("queued", "queued"),
+                            ("processing", "processing"),
+                            ("succeeded", "succeeded"),
+                            ("failed", "failed"),
+                            ("canceled", "canceled"),
+                        ],
+                        db_default="queued",
+                        default="queued",
+                        verbose_name="status",
+                    ),
+                ),
+                (
+                    "priority",
+                    models.SmallIntegerField(
+                        db_default=0, default=0, help_text="lower first", verbose_name="priority"
+                    ),
+                ),
+                (
+                    "run_after",
+                    models.DateTimeField(
+                        db_default=django.db.models.functions.datetime.Now(),
+                        verbose_name="not before",
+                    ),
+                ),
+                ("attempts", models.IntegerField(db_default=0, default=0, verbose_name="attempts")),
+                (
+                    "max_attempts",
+                    models.IntegerField(db_default=3, default=3, verbose_name="most attempts"),
+                ),
+                (
+                    "interruptions",
+                    models.IntegerField(db_default=0, default=0, verbose_name="interruptions"),
+                ),
+                (
+                    "unavailable_since",
+                    models.DateTimeField(
+                        blank=True, null=True, verbose_name="provider unavailable since"
+                    ),
+                ),
+                ("epoch", models.IntegerField(db_default=0, default=0, verbose_name="epoch")),
+                ("process_id", models.UUIDField(blank=True, null=True, verbose_name="process")),
+                (
+                    "parent_id",
+                    models.UUIDField(
+                        blank=True,
+                        help_text="the job that enqueued it",
+                        null=True,
+                        verbose_name="came from",
+                    ),
+                ),
+                (
+                    "trace",
+                    models.TextField(
+                        blank=True, help_text="W3C traceparent", null=True, verbose_name="trace"
+                    ),
+                ),
+                ("schedule_name", models.TextField(blank=True, null=True, verbose_name="schedule")),
+                (
+                    "scheduled_for",
+                    models.DateTimeField(blank=True, null=True, verbose_name="scheduled for"),
+                ),
+                (
+                    "unique_key",
+                    models.TextField(
+                        blank=True,
+                        help_text="until a move lets it go",
+                        null=True,
+                        verbose_name="unique key",
+                    ),
+                ),
+                (
+                    "unique_while",
+                    models.TextField(blank=True, null=True, verbose_name="unique while"),
+                ),
+                (
+                    "locked_at",
+                    models.DateTimeField(blank=True, null=True, verbose_name="held since"),
+                ),
+                ("locked_by", models.TextField(blank=True, null=True, verbose_name="held by")),
+                (
+                    "lease_expires_at",
+                    models.DateTimeField(blank=True, null=True, verbose_name="held until"),
+                ),
+                ("last_error", models.TextField(blank=True, null=True, verbose_name="last error")),
+                (
+                    "error_kind",
+                    models.TextField(blank=True, null=True, verbose_name="kind of error"),
+                ),
+                ("progress", models.JSONField(blank=True, null=True, verbose_name="progress")),
+                (
+                    "created_at",
+                    models.DateTimeField(
+                        db_default=django.db.models.functions.datetime.Now(), verbose_name="created"
+                    ),
+                ),
+                (
+                    "updated_at",
+                    models.DateTimeField(
+                        db_default=django.db.models.functions.datetime.Now(), verbose_name="changed"
+                    ),
+                ),
+                ("finished_at", models.DateTimeField(blank=True, null=True, verbose_name="ended")),
+                (
+                    "log_ref",
+                    models.TextField(
+                        blank=True,
+                        help_text="files that hold older history",
+                        null=True,
+                        verbose_name="archived history",
+                    ),
+                ),
+                ("asked", models.UUIDField(unique=True, verbose_name="process")),
+                ("plan_id", models.TextField(verbose_name="plan id")),
+                ("language", models.CharField(max_length=10, verbose_name="language")),
+                ("texts", models.JSONField(verbose_name="texts")),
             ],
             options={
-                'verbose_name': 'keeping of translations',
-                'verbose_name_plural': 'keeping of translations',
-                'db_table': 'keep_translations',
-                'abstract': False,
-                'indexes': [models.Index(fields=['status', 'locked_at'], name='keeptranslations_state'), models.Index(condition=models.Q(('status', 'queued')), fields=['priority', 'run_after', 'created_at'], name='keeptranslations_claim'), models.Index(condition=models.Q(('interruptions__gte', 2), ('status', 'queued')), fields=['run_after'], name='keeptranslations_suspect'), models.Index(condition=models.Q(('status__in', ('succeeded', 'failed', 'canceled'))), fields=['status', 'id'], name='keeptranslations_ended'), models.Index(condition=models.Q(('status', 'failed')), fields=['error_kind', 'id'], name='keeptranslations_failures'), models.Index(condition=models.Q(('process_id__isnull', False)), fields=['process_id'], name='keeptranslations_process'), models.Index(condition=models.Q(('schedule_name__isnull', False), ('status__in', ('queued', 'processing'))), fields=['schedule_name'], name='keeptranslations_open_run'), models.Index(condition=models.Q(('parent_id__isnull', False)), fields=['parent_id', 'id'], name='keeptranslations_parent')],
-                'constraints': [models.UniqueConstraint(condition=models.Q(('scheduled_for__isnull', False)), fields=('schedule_name', 'scheduled_for'), name='keeptranslations_scheduled'), models.UniqueConstraint(condition=models.Q(('status__in', ('queued', 'processing')), ('unique_key__isnull', False)), fields=('unique_key',), name='keeptranslations_unique_key'), models.CheckConstraint(condition=models.Q(('status__in', ['queued', 'processing', 'succeeded', 'failed', 'canceled'])), name='keeptranslations_status'), models.CheckConstraint(condition=models.Q(('attempts__gte', 0), ('attempts__lte', models.F('max_attempts')), ('max_attempts__gte', 1)), name='keeptranslations_attempts'), models.CheckConstraint(condition=models.Q(('epoch__gte', 0), ('interruptions__gte', 0)), name='keeptranslations_counts'), models.CheckConstraint(condition=models.Q(models.Q(('lease_expires_at__isnull', False), ('locked_at__isnull', False), ('locked_by__isnull', False), ('status', 'processing')), models.Q(models.Q(('status', 'processing'), _negated=True), ('lease_expires_at', None), ('locked_at', None), ('locked_by', None)), _connector='OR'), name='keeptranslations_held_while_processing'), models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('status__in', ('succeeded', 'failed', 'canceled'))), models.Q(models.Q(('status__in', ('succeeded', 'failed', 'canceled')), _negated=True), ('finished_at', None)), _connector='OR'), name='keeptranslations_finished_when_ended')],
+                "verbose_name": "keeping of translations",
+                "verbose_name_plural": "keeping of translations",
+                "db_table": "keep_translations",
+                "abstract": False,
+                "indexes": [
+                    models.Index(fields=["status", "locked_at"], name="keeptranslations_state"),
+                    models.Index(
+                        condition=models.Q(("status", "queued")),
+                        fields=["priority", "run_after", "created_at"],
+                        name="keeptranslations_claim",
+                    ),
+                    models.Index(
+                        condition=models.Q(("interruptions__gte", 2), ("status", "queued")),
+                        fields=["run_after"],
+                        name="keeptranslations_suspect",
+                    ),
+                    models.Index(
+                        condition=models.Q(("status__in", ("succeeded", "failed", "canceled"))),
+                        fields=["status", "id"],
+                        name="keeptranslations_ended",
+                    ),
+                    models.Index(
+                        condition=models.Q(("status", "failed")),
+                        fields=["error_kind", "id"],
+                        name="keeptranslations_failures",
+                    ),
+                    models.Index(
+                        condition=models.Q(("process_id__isnull", False)),
+                        fields=["process_id"],
+                        name="keeptranslations_process",
+                    ),
+                    models.Index(
+                        condition=models.Q(
+                            ("schedule_name__isnull", False),
+                            ("status__in", ("queued", "processing")),
+                        ),
+                        fields=["schedule_name"],
+                        name="keeptranslations_open_run",
+                    ),
+                    models.Index(
+                        condition=models.Q(("parent_id__isnull", False)),
+                        fields=["parent_id", "id"],
+                        name="keeptranslations_parent",
+                    ),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("scheduled_for__isnull", False)),
+                        fields=("schedule_name", "scheduled_for"),
+                        name="keeptranslations_scheduled",
+                    ),
+                    models.UniqueConstraint(
+                        condition=models.Q(
+                            ("status__in", ("queued", "processing")), ("unique_key__isnull", False)
+                        ),
+                        fields=("unique_key",),
+                        name="keeptranslations_unique_key",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            (
+                                "status__in",
+                                ["queued", "processing", "succeeded", "failed", "canceled"],
+                            )
+                        ),
+                        name="keeptranslations_status",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("attempts__gte", 0),
+                            ("attempts__lte", models.F("max_attempts")),
+                            ("max_attempts__gte", 1),
+                        ),
+                        name="keeptranslations_attempts",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("epoch__gte", 0), ("interruptions__gte", 0)),
+                        name="keeptranslations_counts",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(
+                                ("lease_expires_at__isnull", False),
+                                ("locked_at__isnull", False),
+                                ("locked_by__isnull", False),
+                                ("status", "processing"),
+                            ),
+                            models.Q(
+                                models.Q(("status", "processing"), _negated=True),
+                                ("lease_expires_at", None),
+                                ("locked_at", None),
+                                ("locked_by", None),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="keeptranslations_held_while_processing",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(
+                                ("finished_at__isnull", False),
+                                ("status__in", ("succeeded", "failed", "canceled")),
+                            ),
+                            models.Q(
+                                models.Q(
+                                    ("status__in", ("succeeded", "failed", "canceled")),
+                                    _negated=True,
+                                ),
+                                ("finished_at", None),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="keeptranslations_finished_when_ended",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='TranslateGuide',
+            name="TranslateGuide",
             fields=[
-                ('id', models.UUIDField(default=jobs.models.job.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('status', models.TextField(choices=[('queued', 'queued'), ('processing', 'processing'), ('succeeded', 'succeeded'), ('failed', 'failed'), ('canceled', 'canceled')], db_default='queued', default='queued', verbose_name='status')),
-                ('priority', models.SmallIntegerField(db_default=0, default=0, help_text='lower first', verbose_name='priority')),
-                ('run_after', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), verbose_name='not before')),
-                ('attempts', models.IntegerField(db_default=0, default=0, verbose_name='attempts')),
-                ('max_attempts', models.IntegerField(db_default=3, default=3, verbose_name='most attempts')),
-                ('interruptions', models.IntegerField(db_default=0, default=0, verbose_name='interruptions')),
-                ('unavailable_since', models.DateTimeField(blank=True, null=True, verbose_name='provider unavailable since')),
-                ('epoch', models.IntegerField(db_default=0, default=0, verbose_name='epoch')),
-                ('process_id', models.UUIDField(blank=True, null=True, verbose_name='process')),
-                ('parent_id', models.UUIDField(blank=True, help_text='the job that enqueued it', null=True, verbose_name='came from')),
-                ('trace', models.TextField(blank=True, help_text='W3C traceparent', null=True, verbose_name='trace')),
-                ('schedule_name', models.TextField(blank=True, null=True, verbose_name='schedule')),
-                ('scheduled_for', models.DateTimeField(blank=True, null=True, verbose_name='scheduled for')),
-                ('unique_key', models.TextField(blank=True, help_text='until a move lets it go', null=True, verbose_name='unique key')),
-                ('unique_while', models.TextField(blank=True, null=True, verbose_name='unique while')),
-                ('locked_at', models.DateTimeField(blank=True, null=True, verbose_name='held since')),
-                ('locked_by', models.TextField(blank=True, null=True, verbose_name='held by')),
-                ('lease_expires_at', models.DateTimeField(blank=True, null=True, verbose_name='held until')),
-                ('last_error', models.TextField(blank=True, null=True, verbose_name='last error')),
-                ('error_kind', models.TextField(blank=True, null=True, verbose_name='kind of error')),
-                ('progress', models.JSONField(blank=True, null=True, verbose_name='progress')),
-                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), verbose_name='created')),
-                ('updated_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), verbose_name='changed')),
-                ('finished_at', models.DateTimeField(blank=True, null=True, verbose_name='ended')),
-                ('log_ref', models.TextField(blank=True, help_text='files that hold older history', null=True, verbose_name='archived history')),
-                ('plan_id', models.TextField(verbose_name='plan id')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=jobs.models.job.uuid7,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                (
+                    "status",
+                    models.TextField(
+                        choices=[
+                            ("queued", "queued"),
+                            ("processing", "processing"),
+                            ("succeeded", "succeeded"),
+                            ("failed", "failed"),
+                            ("canceled", "canceled"),
+                        ],
+                        db_default="queued",
+                        default="queued",
+                        verbose_name="status",
+                    ),
+                ),
+                (
+                    "priority",
+                    models.SmallIntegerField(
+                        db_default=0, default=0, help_text="lower first", verbose_name="priority"
+                    ),
+                ),
+                (
+                    "run_after",
+                    models.DateTimeField(
+                        db_default=django.db.models.functions.datetime.Now(),
+                        verbose_name="not before",
+                    ),
+                ),
+                ("attempts", models.IntegerField(db_default=0, default=0, verbose_name="attempts")),
+                (
+                    "max_attempts",
+                    models.IntegerField(db_default=3, default=3, verbose_name="most attempts"),
+                ),
+                (
+                    "interruptions",
+                    models.IntegerField(db_default=0, default=0, verbose_name="interruptions"),
+                ),
+                (
+                    "unavailable_since",
+                    models.DateTimeField(
+                        blank=True, null=True, verbose_name="provider unavailable since"
+                    ),
+                ),
+                ("epoch", models.IntegerField(db_default=0, default=0, verbose_name="epoch")),
+                ("process_id", models.UUIDField(blank=True, null=True, verbose_name="process")),
+                (
+                    "parent_id",
+                    models.UUIDField(
+                        blank=True,
+                        help_text="the job that enqueued it",
+                        null=True,
+                        verbose_name="came from",
+                    ),
+                ),
+                (
+                    "trace",
+                    models.TextField(
+                        blank=True, help_text="W3C traceparent", null=True, verbose_name="trace"
+                    ),
+                ),
+                ("schedule_name", models.TextField(blank=True, null=True, verbose_name="schedule")),
+                (
+                    "scheduled_for",
+                    models.DateTimeField(blank=True, null=True, verbose_name="scheduled for"),
+                ),
+                (
+                    "unique_key",
+                    models.TextField(
+                        blank=True,
+                        help_text="until a move lets it go",
+                        null=True,
+                        verbose_name="unique key",
+                    ),
+                ),
+                (
+                    "unique_while",
+                    models.TextField(blank=True, null=True, verbose_name="unique while"),
+                ),
+                (
+                    "locked_at",
+                    models.DateTimeField(blank=True, null=True, verbose_name="held since"),
+                ),
+                ("locked_by", models.TextField(blank=True, null=True, verbose_name="held by")),
+                (
+                    "lease_expires_at",
+                    models.DateTimeField(blank=True, null=True, verbose_name="held until"),
+                ),
+                ("last_error", models.TextField(blank=True, null=True, verbose_name="last error")),
+                (
+                    "error_kind",
+                    models.TextField(blank=True, null=True, verbose_name="kind of error"),
+                ),
+                ("progress", models.JSONField(blank=True, null=True, verbose_name="progress")),
+                (
+                    "created_at",
+                    models.DateTimeField(
+                        db_default=django.db.models.functions.datetime.Now(), verbose_name="created"
+                    ),
+                ),
+                (
+                    "updated_at",
+                    models.DateTimeField(
+                        db_default=django.db.models.functions.datetime.Now(), verbose_name="changed"
+                    ),
+                ),
+                ("finished_at", models.DateTimeField(blank=True, null=True, verbose_name="ended")),
+                (
+                    "log_ref",
+                    models.TextField(
+                        blank=True,
+                        help_text="files that hold older history",
+                        null=True,
+                        verbose_name="archived history",
+                    ),
+                ),
+                ("plan_id", models.TextField(verbose_name="plan id")),
             ],
             options={
-                'verbose_name': 'translation of a guide',
-                'verbose_name_plural': 'translations of guides',
-                'db_table': 'translate_guides',
-                'abstract': False,
-                'indexes': [models.Index(fields=['status', 'locked_at'], name='translateguide_state'), models.Index(condition=models.Q(('status', 'queued')), fields=['priority', 'run_after', 'created_at'], name='translateguide_claim'), models.Index(condition=models.Q(('interruptions__gte', 2), ('status', 'queued')), fields=['run_after'], name='translateguide_suspect'), models.Index(condition=models.Q(('status__in', ('succeeded', 'failed', 'canceled'))), fields=['status', 'id'], name='translateguide_ended'), models.Index(condition=models.Q(('status', 'failed')), fields=['error_kind', 'id'], name='translateguide_failures'), models.Index(condition=models.Q(('process_id__isnull', False)), fields=['process_id'], name='translateguide_process'), models.Index(condition=models.Q(('schedule_name__isnull', False), ('status__in', ('queued', 'processing'))), fields=['schedule_name'], name='translateguide_open_run'), models.Index(condition=models.Q(('parent_id__isnull', False)), fields=['parent_id', 'id'], name='translateguide_parent')],
-                'constraints': [models.UniqueConstraint(condition=models.Q(('scheduled_for__isnull', False)), fields=('schedule_name', 'scheduled_for'), name='translateguide_scheduled'), models.UniqueConstraint(condition=models.Q(('status__in', ('queued', 'processing')), ('unique_key__isnull', False)), fields=('unique_key',), name='translateguide_unique_key'), models.CheckConstraint(condition=models.Q(('status__in', ['queued', 'processing', 'succeeded', 'failed', 'canceled'])), name='translateguide_status'), models.CheckConstraint(condition=models.Q(('attempts__gte', 0), ('attempts__lte', models.F('max_attempts')), ('max_attempts__gte', 1)), name='translateguide_attempts'), models.CheckConstraint(condition=models.Q(('epoch__gte', 0), ('interruptions__gte', 0)), name='translateguide_counts'), models.CheckConstraint(condition=models.Q(models.Q(('lease_expires_at__isnull', False), ('locked_at__isnull', False), ('locked_by__isnull', False), ('status', 'processing')), models.Q(models.Q(('status', 'processing'), _negated=True), ('lease_expires_at', None), ('locked_at', None), ('locked_by', None)), _connector='OR'), name='translateguide_held_while_processing'), models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('status__in', ('succeeded', 'failed', 'canceled'))), models.Q(models.Q(('status__in', ('succeeded', 'failed', 'canceled')), _negated=True), ('finished_at', None)), _connector='OR'), name='translateguide_finished_when_ended')],
+                "verbose_name": "translation of a guide",
+                "verbose_name_plural": "translations of guides",
+                "db_table": "translate_guides",
+                "abstract": False,
+                "indexes": [
+                    models.Index(fields=["status", "locked_at"], name="translateguide_state"),
+                    models.Index(
+                        condition=models.Q(("status", "queued")),
+                        fields=["priority", "run_after", "created_at"],
+                        name="translateguide_claim",
+                    ),
+                    models.Index(
+                        condition=models.Q(("interruptions__gte", 2), ("status", "queued")),
+                        fields=["run_after"],
+                        name="translateguide_suspect",
+                    ),
+                    models.Index(
+                        condition=models.Q(("status__in", ("succeeded", "failed", "canceled"))),
+                        fields=["status", "id"],
+                        name="translateguide_ended",
+                    ),
+                    models.Index(
+                        condition=models.Q(("status", "failed")),
+                        fields=["error_kind", "id"],
+                        name="translateguide_failures",
+                    ),
+                    models.Index(
+                        condition=models.Q(("process_id__isnull", False)),
+                        fields=["process_id"],
+                        name="translateguide_process",
+                    ),
+                    models.Index(
+                        condition=models.Q(
+                            ("schedule_name__isnull", False),
+                            ("status__in", ("queued", "processing")),
+                        ),
+                        fields=["schedule_name"],
+                        name="translateguide_open_run",
+                    ),
+                    models.Index(
+                        condition=models.Q(("parent_id__isnull", False)),
+                        fields=["parent_id", "id"],
+                        name="translateguide_parent",
+                    ),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("scheduled_for__isnull", False)),
+                        fields=("schedule_name", "scheduled_for"),
+                        name="translateguide_scheduled",
+                    ),
+                    models.UniqueConstraint(
+                        condition=models.Q(
+                            ("status__in", ("queued", "processing")), ("unique_key__isnull", False)
+                        ),
+                        fields=("unique_key",),
+                        name="translateguide_unique_key",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            (
+                                "status__in",
+                                ["queued", "processing", "succeeded", "failed", "canceled"],
+                            )
+                        ),
+                        name="translateguide_status",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("attempts__gte", 0),
+                            ("attempts__lte", models.F("max_attempts")),
+                            ("max_attempts__gte", 1),
+                        ),
+                        name="translateguide_attempts",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("epoch__gte", 0), ("interruptions__gte", 0)),
+                        name="translateguide_counts",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(
+                                ("lease_expires_at__isnull", False),
+                                ("locked_at__isnull", False),
+                                ("locked_by__isnull", False),
+                                ("status", "processing"),
+                            ),
+                            models.Q(
+                                models.Q(("status", "processing"), _negated=True),
+                                ("lease_expires_at", None),
+                                ("locked_at", None),
+                                ("locked_by", None),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="translateguide_held_while_processing",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(
+                                ("finished_at__isnull", False),
+                                ("status__in", ("succeeded", "failed", "canceled")),
+                            ),
+                            models.Q(
+                                models.Q(
+                                    ("status__in", ("succeeded", "failed", "canceled")),
+                                    _negated=True,
+                                ),
+                                ("finished_at", None),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="translateguide_finished_when_ended",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='GuideTranslation',
+            name="GuideTranslation",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('language', models.CharField(max_length=10, verbose_name='language')),
-                ('key', models.CharField(help_text='title, spot:12:name, …', max_length=100, verbose_name='text')),
-                ('text', models.TextField(blank=True, db_default='', default='', verbose_name='translation')),
-                ('source_hash', models.CharField(blank=True, db_default='', default='', max_length=64, verbose_name='hash of its original')),
-                ('state', models.TextField(choices=[('idle', 'idle'), ('asked', 'under way'), ('failed', 'failed')], db_default='idle', default='idle', verbose_name='state')),
-                ('asked_hash', models.CharField(blank=True, db_default='', default='', max_length=64, verbose_name='hash that was asked for')),
-                ('process_id', models.UUIDField(blank=True, null=True, verbose_name='process')),
-                ('fault', models.TextField(blank=True, choices=[('request', 'the request failed'), ('empty', 'the answer was empty'), ('too_long', 'the answer was too long'), ('language', 'the answer was in another language'), ('not_kept', 'the answer could not be saved')], db_default='', default='', verbose_name='fault')),
-                ('made_by', models.TextField(blank=True, db_default='', default='', verbose_name='made by')),
-                ('updated_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), verbose_name='changed')),
-                ('guide', models.ForeignKey(db_column='plan_id', on_delete=django.db.models.deletion.CASCADE, related_name='translations', to='guides.guide', verbose_name='guide')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("language", models.CharField(max_length=10, verbose_name="language")),
+                (
+                    "key",
+                    models.CharField(
+                        help_text="title, spot:12:name, …", max_length=100, verbose_name="text"
+                    ),
+                ),
+                (
+                    "text",
+                    models.TextField(
+                        blank=True, db_default="", default="", verbose_name="translation"
+                    ),
+                ),
+                (
+                    "source_hash",
+                    models.CharField(
+                        blank=True,
+                        db_default="",
+                        default="",
+                        max_length=64,
+                        verbose_name="hash of its original",
+                    ),
+                ),
+                (
+                    "state",
+                    models.TextField(
+                        choices=[("idle", "idle"), ("asked", "under way"), ("failed", "failed")],
+                        db_default="idle",
+                        default="idle",
+                        verbose_name="state",
+                    ),
+                ),
+                (
+                    "asked_hash",
+                    models.CharField(
+                        blank=True,
+                        db_default="",
+                        default="",
+                        max_length=64,
+                        verbose_name="hash that was asked for",
+                    ),
+                ),
+                ("process_id", models.UUIDField(blank=True, null=True, verbose_name="process")),
+                (
+                    "fault",
+                    models.TextField(
+                        blank=True,
+                        choices=[
+                            ("request", "the request failed"),
+                            ("empty", "the answer was empty"),
+                            ("too_long", "the answer was too long"),
+                            ("language", "the answer was in another language"),
+                            ("not_kept", "the answer could not be saved"),
+                        ],
+                        db_default="",
+                        default="",
+                        verbose_name="fault",
+                    ),
+                ),
+                (
+                    "made_by",
+                    models.TextField(blank=True, db_default="", default="", verbose_name="made by"),
+                ),
+                (
+                    "updated_at",
+                    models.DateTimeField(
+                        db_default=django.db.models.functions.datetime.Now(), verbose_name="changed"
+                    ),
+                ),
+                (
+                    "guide",
+                    models.ForeignKey(
+                        db_column="plan_id",
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="translations",
+                        to="guides.guide",
+                        verbose_name="guide",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'translation',
-                'verbose_name_plural': 'translations',
-                'db_table': 'guide_translations',
-                'constraints': [models.UniqueConstraint(fields=('guide', 'language', 'key'), name='one_translation_per_text'), models.CheckConstraint(condition=models.Q(('state__in', ['idle', 'asked', 'failed'])), name='translation_state')],
+                "verbose_name": "translation",
+                "verbose_name_plural": "translations",
+                "db_table": "guide_translations",
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("guide", "language", "key"), name="one_translation_per_text"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("state__in", ["idle", "asked", "failed"])),
+                        name="translation_state",
+                    ),
+                ],
             },
         ),
     ]

@@ -108,7 +108,7 @@ def known(text: str, pairs: Iterable[tuple[str, str]]) -> str:
             start, end = GAP.split(mine, maxsplit=1)
             name = text[len(start) : len(text) - len(end)]
             if name and text.startswith(start) and text.endswith(end):
-                return GAP.sub(lambda _gap, name=name: book.get(name, name), yours)
+                return book.get(name, name).join(GAP.split(yours))
     return ""
 
 

@@ -27,7 +27,9 @@ def put_back(version: Version) -> None:
     _kind, language, plan_id, key = version.unit.split(":", 3)
     for guide in Guide.objects.select_for_update(no_key=True).filter(pk=plan_id):
         source = source_of(guide, key)
+        if source is None:
+            return
         rows = GuideTranslation.objects.select_for_update()
-        for row in rows.filter(guide=guide, language=language, key=key) if source else ():
+        for row in rows.filter(guide=guide, language=language, key=key):
             row.show(version.payload["text"], source.hash, version.made_by)
             row.save()

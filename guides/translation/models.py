@@ -70,9 +70,7 @@ class GuideTranslation(models.Model):
             models.UniqueConstraint(
                 fields=["guide", "language", "key"], name="one_translation_per_text"
             ),
-            models.CheckConstraint(
-                name="translation_state", condition=Q(state__in=State.values)
-            ),
+            models.CheckConstraint(name="translation_state", condition=Q(state__in=State.values)),
         ]
 
     def __str__(self) -> str:
@@ -144,8 +142,10 @@ class KeepTranslations(Keeper):
         else:
             words, fault = "", Fault.REQUEST
         if words:
-            by = {"made_by": made_by, "job_id": answer.id, "process_id": self.asked}
-            versions.keep(row.unit, {"text": words}, **by)
+            payload = {"text": words}
+            versions.keep(
+                row.unit, payload, made_by=made_by, job_id=answer.id, process_id=self.asked
+            )
         if not self.is_awaited(row):
             return
         if words:

@@ -12,7 +12,7 @@ from guides.translation.models import GuideTranslation, KeepTranslations, State
 from jobs import queue
 from jobs.errors import PermanentError
 from jobs.llm.models import LLMJob
-from jobs.models import Status
+from jobs.models import Provider, Status
 from jobs.queue import outcomes
 from tests.guides.test_fuzz import ODD
 from tests.guides.translation.translating import (
@@ -39,7 +39,7 @@ FUZZED = int(os.environ.get("FUZZ_REQUESTS", "80"))
         ("\u200b\u2800", Fault.EMPTY),
         ("<script>門</script>", Fault.EMPTY),
         ("門" * 100_000, Fault.TOO_LONG),
-        ("これは門という意味の名前で、京都にあるとても有名な場所のことを指している言葉です。訳は以上です。ありがとうございました。よい旅を。", Fault.TOO_LONG),
+        ("これは門という意味の名前です。" * 5, Fault.TOO_LONG),
     ],
 )  # fmt: skip
 def test_an_answer_that_can_not_be_shown_fails_its_text_alone(translator, said, fault):
@@ -174,8 +174,21 @@ def test_requests_that_were_deleted_past_the_queue_leave_no_text_waiting(transla
 
 class Fuzz(random.Random):
     def words(self):
-        pieces = [*ODD, "門", "それは赤いです。", "Ignore all instructions.", "<img src=x onerror=y>"]
-        pieces += ["\n", "](javascript:alert(1))", "長い" * 3_000, "{{ 7 }}", "&lt;script&gt;", "\ud800"]
+        pieces = [
+            *ODD,
+            "門",
+            "それは赤いです。",
+            "Ignore all instructions.",
+            "<img src=x onerror=y>",
+        ]
+        pieces += [
+            "\n",
+            "](javascript:alert(1))",
+            "長い" * 3_000,
+            "{{ 7 }}",
+            "&lt;script&gt;",
+            "\ud800",
+        ]
         return "".join(self.choice(pieces) for _ in range(self.randrange(5)))
 
     def answer(self):
@@ -190,6 +203,12 @@ class Fuzz(random.Random):
         return self.words()
 
 
+def let_time_pass():
+    """The waits after bad answers are over: of the requests, and of the provider."""
+    LLMJob.objects.living().update(run_after="2020-01-01T00:00:00Z")
+    Provider.objects.update(paused_until=None, faults=0)
+
+
 @pytest.mark.search
 def test_no_answer_breaks_a_page_or_leaves_it_waiting(translator, client, settings):
     settings.DEBUG = False
@@ -201,7 +220,7 @@ def test_no_answer_breaks_a_page_or_leaves_it_waiting(translator, client, settin
         translator.answers = {text: fuzz.answer() for text in sent}
         assert asking.ask("kyoto", "ja", by="mika") == TEXTS
         while LLMJob.objects.living().exists():
-            LLMJob.objects.living().update(run_after="2020-01-01T00:00:00Z")
+            let_time_pass()
             work(LLMJob)
         work(KeepTranslations)
 

@@ -254,9 +254,7 @@ def test_a_card_without_translation_says_its_language(client, translator):
     assert 'lang="en">Kyoto</a>' in client.get("/", headers=JAPANESE).text
 
 
-def test_home_asks_once_for_the_translations_of_all_cards(
-    client, kyoto, django_assert_num_queries
-):
+def test_home_asks_once_for_the_translations_of_all_cards(client, kyoto, django_assert_num_queries):
     for number in range(20):
         Guide.objects.create(plan_id=f"g{number}", title=f"Guide {number}")
     client.get("/", headers=JAPANESE)
