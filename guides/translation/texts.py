@@ -36,7 +36,7 @@ class Source(NamedTuple):
 
     @property
     def most(self) -> int:
-        """How long its translation may be. In the admin authors may write more than the API takes."""
+        """How long its translation may be. The admin takes longer originals than the API."""
         most = LIMITS[kind_of(self.key)]
         if has_lines(self.key):
             return max(most, 3 * len(self.text))
