@@ -12,6 +12,8 @@ NEEDED = {
     "guides_spotimagejob_new_picture": ("guides", "change_spotimagejob"),
     "jobs_batch_ask": ("jobs", "change_batch"),
     "jobs_process_ask": ("jobs", "change_process"),
+    "guides_guide_translate": ("guides", "change_guide"),
+    "guides_guide_translations": ("guides", "view_guide"),
     "guides_spotdetail_ask": ("guides", "change_spotimagejob"),
     "guides_spotdetail_use": ("guides", "change_spotimage"),
 }

@@ -229,6 +229,8 @@ LLM_BULK_STRATEGY = env.str("LLM_BULK_STRATEGY", "") or "sync"
 protection.check_choice("LLM_BULK_STRATEGY", LLM_BULK_STRATEGY, ["sync", "batch"])
 GEMINI_TEXT_MODEL = env.str("GEMINI_TEXT_MODEL", "") or "gemini-3.8-flash"
 OPENAI_TEXT_MODEL = env.str("OPENAI_TEXT_MODEL", "") or "gpt-5.4-mini"
+# Whether a saved guide is translated into the other LANGUAGES by itself.
+TRANSLATE_GUIDES = env.bool("TRANSLATE_GUIDES", False)
 
 
 # Paid calls

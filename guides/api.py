@@ -19,6 +19,7 @@ from guides.bodies import Refused
 from guides.models import Guide, SpotDetail
 from guides.status import GuideStatus, find_status
 from guides.templatetags.pictures import absolute
+from guides.translation.reading import Reading, chosen, in_chosen_language
 from jobs import queue
 from jobs.models import Process
 from jobs.paid.waiting import Reason
@@ -27,6 +28,7 @@ DESCRIPTION = Path(__file__).parent / "openapi.json"
 
 
 @csrf_exempt  # a POST gets 405 here, not an error about cookies
+@in_chosen_language
 def guide_status(request: HttpRequest, plan_id: str) -> HttpResponseBase:
     if request.method not in ("GET", "HEAD"):
         return replies.not_allowed(request, ["GET", "HEAD"])
@@ -36,12 +38,14 @@ def guide_status(request: HttpRequest, plan_id: str) -> HttpResponseBase:
         return replies.refusal(410, "withdrawn", text)
     if found is None:
         return replies.not_found(_("There is no guide %(id)s.") % {"id": replies.shown(plan_id)})
+    texts = texts_json(request, found)
+    etag = found.etag_with(texts)
     # Checked before the estimates, which take most of the queries.
-    if has_already(request, found.etag):
+    if has_already(request, etag):
         reply: HttpResponse = HttpResponseNotModified()
     else:
-        reply = replies.JsonReply(status_json(request, found))
-    reply.headers["ETag"] = found.etag
+        reply = replies.JsonReply(status_json(request, found, texts))
+    reply.headers["ETag"] = etag
     reply.headers["Cache-Control"] = "no-cache"  # may be stored, but must be revalidated
     patch_vary_headers(reply, ["Accept-Language"])
     return reply
@@ -58,7 +62,27 @@ def has_already(request: HttpRequest, etag: str) -> bool:
     return "*" in named or etag.removeprefix("W/") in [each.removeprefix("W/") for each in named]
 
 
-def status_json(request: HttpRequest, found: GuideStatus) -> dict[str, Any]:
+def texts_json(request: HttpRequest, found: GuideStatus) -> dict[str, Any]:
+    """The languages of a guide, and the names of its spots in the one that was asked for."""
+    guide = Guide.objects.filter(pk=found.plan_id).first()
+    if guide is None:  # deleted at this moment
+        return {"languages": [], "names": {}}
+    read = Reading(guide, found.spots)
+    return {
+        "languages": [
+            {
+                "code": sheet.language,
+                "original": sheet.is_original,
+                "texts": sheet.total,
+                "translated": sheet.translated,
+            }
+            for sheet in read.sheets.values()
+        ],
+        "names": {str(spot.pk): spot.said.name.words for spot in found.spots if chosen(request)},
+    }
+
+
+def status_json(request: HttpRequest, found: GuideStatus, texts: dict[str, Any]) -> dict[str, Any]:
     """Everything the public may know about a guide's pictures: no prompt, error, worker or cost."""
     return {
         "plan_id": found.plan_id,
@@ -70,7 +94,12 @@ def status_json(request: HttpRequest, found: GuideStatus) -> dict[str, Any]:
         },
         "seconds_expected": found.seconds,
         "poll_after_seconds": found.poll_after,
-        "spots": [spot_json(request, found, spot) for spot in found.spots],
+        "languages": texts["languages"],
+        "spots": [
+            spot_json(request, found, spot)
+            | {"name": texts["names"].get(str(spot.pk), spot.spot_name)}
+            for spot in found.spots
+        ],
     }
 
 

@@ -15,6 +15,7 @@ class GuidesConfig(AppConfig):
         super().import_models()
         # Slices stand above `guides.models`, which they derive their texts from.
         from guides.derived import models  # noqa: F401
+        from guides.translation import correcting, following, stopping  # noqa: F401
         from guides.weeks import jobs  # noqa: F401
 
     def ready(self) -> None:

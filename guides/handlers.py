@@ -7,7 +7,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from guides import services, validators
-from guides.weeks import asking
+from guides.translation import following
+from guides.weeks import asking as weeks
 from jobs import events
 from jobs.models import Event
 from jobs.run import Run
@@ -23,7 +24,6 @@ def names_a_guide(payload: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield ".plan_id", _("This must be a plan id: 1 to 100 letters, digits, - and _.")
 
 
-events.declare(services.GUIDE_SAVED, internal=True)
 events.declare(GUIDE_WITHDRAWN, check=names_a_guide)
 
 
@@ -39,4 +39,10 @@ def withdraw_guide(event: Event, run: Run) -> None:
 def sum_up_week(event: Event, run: Run) -> None:
     """Sum up the week of a new guide, if nothing is said of it yet."""
     if event.payload["change"] == "created":
-        asking.after_new_guide(event.payload["plan_id"])
+        weeks.after_new_guide(event.payload["plan_id"])
+
+
+@events.handles(services.GUIDE_SAVED, name="translate_guide", internal=True)
+def translate_guide(event: Event, run: Run) -> None:
+    """Let the guide's translations follow. Repeating it is as harmless as another save."""
+    following.follow(event.payload["plan_id"])

@@ -28,6 +28,9 @@ from guides import validators
 from guides.later import slow_guides, tell_later
 from guides.models import PAINTED, Guide, SpotDetail
 from guides.status import CODE, GuideStatus, code, codes, find_status, looks_alike, milestone, short
+from guides.translation import reading
+from guides.translation.reading import Reading, in_chosen_language
+from guides.translation.sheets import Said, Sheet
 from guides.weeks import shown as weeks
 from jobs import storage
 from jobs.errors import StorageRefused
@@ -72,17 +75,21 @@ def cards(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @conditional_page
+@in_chosen_language
 def guide(request: HttpRequest, plan_id: str) -> HttpResponse:
     shown = find_guide(plan_id)
     if shown.withdrawn_at:
         return gone(request)
     status = GuideStatus(plan_id)
+    read = Reading(shown, status.spots)
     painted = (spot for spot in status.spots if spot.srcset)
     context = {
         "guide": shown,
+        "read": read,
+        "address": read.address(request),
         "status": status,
         "cover": next(painted, None),
-        "about": Truncator(" ".join(shown.summary.split()) or describe(status)).chars(160),
+        "about": Truncator(" ".join(read.summary.words.split()) or describe(status)).chars(160),
     }
     keep = FOR_A_MINUTE if status.is_final else "private, no-cache"
     return answer(request, "guides/guide.html", context, keep)
@@ -101,6 +108,7 @@ def answer(request: HttpRequest, template: str, context: dict[str, Any], keep: s
 
 @require_safe
 @never_cache
+@in_chosen_language
 def images(request: HttpRequest, plan_id: str) -> HttpResponse:
     """What changed since the last poll; the page stops polling when the response has no URL."""
     status = find_status(plan_id)
@@ -118,6 +126,8 @@ def images(request: HttpRequest, plan_id: str) -> HttpResponse:
     before = codes(states)
     now = zip(status.spots, before, strict=True)
     changed = [spot for spot, was in now if not looks_alike(was, code(spot))]
+    if changed:
+        reading.tell_all([(find_guide(plan_id), changed)])
     context = {
         "status": status,
         "changed": changed,
@@ -129,11 +139,14 @@ def images(request: HttpRequest, plan_id: str) -> HttpResponse:
 
 @require_safe
 @never_cache
+@in_chosen_language
 def spot_image(request: HttpRequest, plan_id: str, spot_id: int) -> HttpResponse:
-    if find_guide(plan_id).withdrawn_at:
+    shown = find_guide(plan_id)
+    if shown.withdrawn_at:
         return gone(request)
     spot = get_object_or_404(SpotDetail.objects.with_jobs(), guide=plan_id, pk=spot_id)
     tell_later([spot])
+    reading.tell_all([(shown, [spot])])
     return render(request, "guides/spot_image.html", {"spot": spot})
 
 
@@ -173,7 +186,7 @@ def picture(request: HttpRequest, name: str) -> HttpResponseBase:
 
 def describe(status: GuideStatus) -> str:
     """One line for a guide without a summary: its first spots."""
-    return " · ".join(spot.spot_name for spot in status.spots[:5])
+    return " · ".join(spot.said.name.words for spot in status.spots[:5])
 
 
 def find_guide(plan_id: str) -> Guide:
@@ -193,8 +206,21 @@ class Card:
 
     guide: Guide
     cover: SpotDetail | None
+    sheet: Sheet
     is_final: bool
     is_slow: bool = False  # all pictures that are still to come come by batch
+
+    @property
+    def title(self) -> Said:
+        return reading.said(self.sheet, "title", str(self.guide))
+
+    @property
+    def destination(self) -> Said:
+        return reading.said(self.sheet, "destination")
+
+    @property
+    def summary(self) -> Said:
+        return reading.said(self.sheet, "summary")
 
     @property
     def is_going(self) -> bool:
@@ -216,8 +242,11 @@ def find_cards(plan_ids: list[str]) -> list[Card]:
     going = set(unsettled.values_list("guide_id", flat=True))
     slow = slow_guides(going)
     tell_later(covers[pk] for pk in going & covers.keys())
+    sheets = reading.tell_all(
+        (guide, [covers[pk]] if pk in covers else []) for pk, guide in guides.items()
+    )
     return [
-        Card(guides[pk], covers.get(pk), is_final=pk not in going, is_slow=pk in slow)
+        Card(guides[pk], covers.get(pk), sheets[pk], is_final=pk not in going, is_slow=pk in slow)
         for pk in plan_ids
         if pk in guides
     ]

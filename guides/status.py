@@ -149,10 +149,9 @@ class GuideStatus:
         wanted = ceil(min(known) / 2) if known else POLL_WITHOUT_ESTIMATE
         return min(max(wanted, SOONEST_POLL), LATEST_POLL)
 
-    @cached_property
-    def etag(self) -> str:
+    def etag_with(self, texts: object) -> str:
         """A weak tag: two answers with the same tag may differ in position and seconds."""
-        facts: list[Any] = [self.plan_id, get_language(), self.is_final]
+        facts: list[Any] = [self.plan_id, get_language(), self.is_final, texts]
         for spot in self.spots:
             wait = self.waits.get(spot.spot_name)
             until = wait and wait.until and wait.until.strftime("%Y-%m-%d %H:%M")

@@ -18,9 +18,11 @@ from guides.admin.commissions import commission_lines
 from guides.admin.shown import thumbnail
 from guides.admin.tags import SpotForm
 from guides.admin.texts import versions_link
+from guides.admin.translation import Translating
 from guides.derived import commissions, versions
 from guides.models import PAINTED, Guide, SpotDetail, SpotImage
 from guides.search import found
+from guides.translation.models import GuideTranslation
 from jobs import queue
 from jobs.admin.base import CappedPaginator, DescribedAdmin
 from jobs.console import audit, shown
@@ -42,7 +44,7 @@ class SpotInline(TabularInline):
 
 
 @admin.register(Guide)
-class GuideAdmin(DescribedAdmin):
+class GuideAdmin(Translating, DescribedAdmin):
     list_display = ["title", "destination", "pictures", "created_at", "withdrawn"]
     search_fields = ["title"]  # only to show the search box
     search_help_text = _("title, destination or plan id")
@@ -144,7 +146,7 @@ class GuideAdmin(DescribedAdmin):
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         """Let a guide be deleted with its pictures, though no person may delete a picture alone."""
         shown, counts, perms_needed, protected = super().get_deleted_objects(objs, request)
-        parts = {SpotImage._meta.verbose_name, SpotDetail._meta.verbose_name}
+        parts = {each._meta.verbose_name for each in (SpotImage, SpotDetail, GuideTranslation)}
         return shown, counts, perms_needed - parts, protected
 
     @admin.display(description=_("pictures"))
@@ -163,6 +165,7 @@ class GuideAdmin(DescribedAdmin):
         ready = sum(spot.picture_state == "ready" for spot in gallery)
         rows = list(commissions.of_guide(guide.plan_id)[:MOST_COMMISSIONS])
         return {
+            **super().describe(request, guide),
             "gallery": gallery,
             "ready": ready,
             "commissions": commission_lines(request, rows, on=Guide),

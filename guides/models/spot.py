@@ -85,6 +85,7 @@ class SpotDetail(Known):
     KNOWN = (*NAME, *PICTURE)
 
     comes_later = ""  # by batch: "tomorrow", or "late" after a day; set by the pages
+    said: Any = None  # its texts in the reader's language; set by the pages
 
     objects = SpotQuerySet.as_manager()
 

@@ -1,5 +1,6 @@
 """What a request says: in which language to write, and about what."""
 
+import json
 import re
 import zlib
 from dataclasses import dataclass, field
@@ -60,13 +61,26 @@ def read(request: dict[str, Any]) -> Brief:
     text = told(request)[:MOST_READ]
     facts: dict[str, str] = {}
     guides = []
-    for label, value in FACT.findall(text):
-        name = FACTS.get(label.strip().lower())
-        if name and value.strip(" ,}"):
-            facts.setdefault(name, value.strip(" ,}"))
-            guides += [value.strip(" ,}")] if name == "title" else []
+    for found in FACT.finditer(text):
+        name = FACTS.get(found[1].strip().lower())
+        value = name and value_of(found, text)
+        if name and value:
+            facts.setdefault(name, value)
+            guides += [value] if name == "title" else []
     language = find_language(text, request.get("schema"))
     return Brief(language, find_subject(text, facts), facts, text, tuple(guides))
+
+
+def value_of(fact: re.Match[str], text: str) -> str:
+    """The value of a fact; a quoted one to the end of its quotation, whatever is in it."""
+    start = fact.start(2) - 1
+    if text[start] == '"':
+        try:
+            value, _end = json.JSONDecoder().raw_decode(text, start)
+            return str(value).strip()
+        except ValueError:
+            pass  # a quotation mark of the prompt's own
+    return fact[2].strip(" ,}")
 
 
 def find_language(text: str, schema: Any) -> str:

@@ -1,9 +1,10 @@
 """The words the scribe knows, in English and in Japanese, for the fields that guides have."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from guides.scribe import phrasebook
 from guides.scribe.brief import Brief
 
 Path = Sequence[str | int]  # of a value in the answer: names of fields, numbers of items
@@ -222,9 +223,16 @@ class Words:
         return sentences[(self.brief.seed + item_of(path)) % len(sentences)].format(name=name)
 
     def translation(self, path: Path) -> str:
-        """The text itself, marked: the scribe knows no other language than its own."""
         source = self.brief.facts.get("source") or self.brief.subject or self.place
-        return f"[{self.brief.language}] {source}"
+        return phrasebook.translate(source, self.brief.language, self.pairs())
+
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        """The scribe's own words in both of its languages, English first."""
+        for english, japanese in zip(SIGHTS["en"], SIGHTS["ja"], strict=True):
+            yield from zip(english, japanese, strict=True)
+        yield from zip(SENTENCES["en"], SENTENCES["ja"], strict=True)
+        for name, english_phrase in PHRASES["en"].items():
+            yield english_phrase, PHRASES["ja"][name]
 
     def number(self, path: Path) -> int:
         return NUMBERS.get(name_of(path), 1) + item_of(path)

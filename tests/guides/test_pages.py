@@ -69,13 +69,15 @@ def test_pages_hold_no_script_of_their_own_and_load_nothing_from_elsewhere(clien
 
     for path in ("/", guide.get_absolute_url()):
         html = client.get(path).content.decode()
+        # The page's own addresses, which search engines want whole, load nothing.
+        html = re.sub(r'<link rel="(?:canonical|alternate)"[^>]*>', "", html)
         assert not re.search(r"<script(?![^>]*\bsrc=)", html)
         assert not re.search(r"<style|\sstyle=|\son\w+=", html)
         assert not re.search(r'(?:src|href|hx-get)="(?:https?:)?//', html)
 
 
 @pytest.mark.parametrize("spots", [2, 30])
-@pytest.mark.parametrize(("name", "queries"), [("home", 6), ("guide", 7), ("images", 6)])
+@pytest.mark.parametrize(("name", "queries"), [("home", 6), ("guide", 8), ("images", 6)])
 def test_the_number_of_queries_is_fixed(client, django_assert_num_queries, name, queries, spots):
     for plan_id in [f"guide-{n}" for n in range(spots)]:
         new_guide(*[f"Spot {n}" for n in range(spots)], plan_id=plan_id)

@@ -75,5 +75,5 @@ def test_no_shared_cache_keeps_a_page_with_staff_links(client, guide, path):
 
 
 def test_a_visitors_page_asks_for_no_session(client, guide, django_assert_max_num_queries):
-    with django_assert_max_num_queries(2):
+    with django_assert_max_num_queries(3):
         client.get("/guides/kyoto/")
