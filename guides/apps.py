@@ -14,6 +14,7 @@ class GuidesConfig(AppConfig):
         super().import_models()
         # Slices stand above `guides.models`, which they derive their texts from.
         from guides.derived import models  # noqa: F401
+        from guides.topics import models as topics  # noqa: F401
 
     def ready(self) -> None:
         from guides.scribe import Scribe
@@ -26,10 +27,17 @@ class GuidesConfig(AppConfig):
 def grant_guides(using: str, **more: Any) -> None:
     """Editors make and edit guides; operators mend them, and choose among their pictures."""
     from guides.models import Guide, SpotDetail, SpotImage, SpotImageJob
+    from guides.topics.models import TopicSummary
     from jobs.console import groups
 
-    seen = {Guide: ("view",), SpotDetail: ("view",), SpotImage: ("view",)}
+    seen = {
+        Guide: ("view",),
+        SpotDetail: ("view",),
+        SpotImage: ("view",),
+        TopicSummary: ("view",),
+    }
     mended = {
+        TopicSummary: ("view", "change"),
         Guide: ("view", "change"),
         SpotDetail: ("view", "change"),
         SpotImage: ("view", "change"),
@@ -39,6 +47,7 @@ def grant_guides(using: str, **more: Any) -> None:
         SpotDetail: ("view", "add", "change", "delete"),
         SpotImage: ("view", "change"),
         SpotImageJob: ("view",),
+        TopicSummary: ("view", "change"),
     }
     groups.grant(groups.VIEWERS, seen, using)
     groups.grant(groups.OPERATORS, mended, using)

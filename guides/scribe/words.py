@@ -88,6 +88,8 @@ PHRASES = {
         "event": "A new guide to {place} appeared.",
         "about": "{subject}: a place to arrive at slowly.",
         "author": "The scribe",
+        "topic": "{topic}, at an unhurried pace. Some of these places are best in the first light,"
+        " others when the lamps are lit. Choose one, and let it lead you to the next.",
     },
     "ja": {
         "title": "{place}をゆっくり歩く",
@@ -99,6 +101,8 @@ PHRASES = {
         "event": "{place}の新しいガイドができました。",
         "about": "{subject}は、ゆっくり訪ねたい場所です。",
         "author": "書記",
+        "topic": "{topic}を、急がずにめぐります。朝の光が似合う場所も、灯りがともる頃の場所も。"
+        "まずひとつ選んで、そこから次へ歩いてみてください。",
     },
 }
 NUMBERS = {
@@ -138,6 +142,14 @@ class Words:
     def phrase(self, name: str) -> str:
         text = self.phrases[name].format(place=self.place)
         return text[:1].upper() + text[1:]
+
+    def summary(self, path: Path) -> str:
+        """Of the topic, if the request names one and no destination; else of the place."""
+        topic = self.brief.facts.get("topic")
+        if not topic or "destination" in self.brief.facts:
+            return self.phrase("summary")
+        at_start = topic[:1].upper() + topic[1:] if self.brief.language == "en" else topic
+        return self.phrases["topic"].format(topic=at_start)
 
     def other(self, path: Path) -> str:
         """A sentence for a field that the scribe does not know."""
@@ -195,10 +207,7 @@ FIELDS: dict[str, Callable[[Words, Path], str]] = {
         ["destination", "place", "city"],
         lambda words, path: words.brief.facts.get("destination") or words.place,
     ),
-    **dict.fromkeys(
-        ["summary", "summary_text", "lead", "intro", "introduction"],
-        lambda words, path: words.phrase("summary"),
-    ),
+    **dict.fromkeys(["summary", "summary_text", "lead", "intro", "introduction"], Words.summary),
     **dict.fromkeys(["heading", "headline"], lambda words, path: words.phrase("heading")),
     **dict.fromkeys(
         ["event", "events", "key_events", "changes", "what_changed"],
