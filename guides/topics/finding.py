@@ -13,7 +13,7 @@ from django.db.models.sql.compiler import SQLCompiler
 from guides.models import Guide, SpotDetail
 from guides.topics import tags
 
-COUNTED = 2_000  # spots: topics are counted among the newest ones
+COUNTED = 1_000  # spots: topics are counted among the newest ones
 MOST_SPOTS = 5  # of one guide on a topic's page
 WEIGHTIEST = 3  # topics of a guide whose summaries are refreshed with it
 
@@ -34,7 +34,7 @@ class Topic(NamedTuple):
 class Tagged(Lookup):
     """A list of tags has one that names this topic; on PostgreSQL an index, topic_keys, finds it.
 
-    SQLite reads the tags of each spot: about a microsecond each.
+    SQLite has no such index, and reads the tags of one spot after the other.
     """
 
     prepare_rhs = False

@@ -1,6 +1,7 @@
 """A tag, the topic it names, and that topic's address."""
 
 import string
+from functools import lru_cache
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -19,8 +20,11 @@ def topic_of(tag: str) -> str:
 
 def is_usable(tag: Any) -> bool:
     """Whether a tag can name a topic; other programs may have stored anything."""
-    if not isinstance(tag, str) or not tag or len(tag) > validators.LONGEST_TAG:
-        return False
+    return isinstance(tag, str) and 0 < len(tag) <= validators.LONGEST_TAG and is_tidy(tag)
+
+
+@lru_cache(maxsize=4_096)  # home asks for the tags of 1,000 spots
+def is_tidy(tag: str) -> bool:
     try:
         return validators.tidy_tags([tag]) == [tag] and validators.is_visible(tag)
     except ValidationError:
