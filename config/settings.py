@@ -227,6 +227,9 @@ LLM_PROVIDER = env.str("LLM_PROVIDER", "") or "scribe"
 # How a new provider's calls are made: at once, or in batches, later and cheaper.
 LLM_BULK_STRATEGY = env.str("LLM_BULK_STRATEGY", "") or "sync"
 protection.check_choice("LLM_BULK_STRATEGY", LLM_BULK_STRATEGY, ["sync", "batch"])
+# The least time between two summaries of a topic that come by themselves.
+TOPIC_COOLDOWN_HOURS = env.float("TOPIC_COOLDOWN_HOURS", 6.0)
+protection.check_limit("TOPIC_COOLDOWN_HOURS", TOPIC_COOLDOWN_HOURS, most=8_760)
 GEMINI_TEXT_MODEL = env.str("GEMINI_TEXT_MODEL", "") or "gemini-3.8-flash"
 OPENAI_TEXT_MODEL = env.str("OPENAI_TEXT_MODEL", "") or "gpt-5.4-mini"
 # Whether a saved guide is translated into the other LANGUAGES by itself.

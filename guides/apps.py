@@ -15,6 +15,7 @@ class GuidesConfig(AppConfig):
         super().import_models()
         # Slices stand above `guides.models`, which they derive their texts from.
         from guides.derived import models  # noqa: F401
+        from guides.topics import models as topics  # noqa: F401
         from guides.translation import correcting, following, stopping  # noqa: F401
         from guides.weeks import jobs  # noqa: F401
 
@@ -33,10 +34,16 @@ def grant_guides(using: str, **more: Any) -> None:
     """Editors make and edit guides; operators mend them, and choose among their pictures."""
     from guides.derived.models import Commission, Version
     from guides.models import Guide, SpotDetail, SpotImage, SpotImageJob
+    from guides.topics.models import TopicSummary
     from guides.weeks.models import WeekText
     from jobs.console import groups
 
-    derived = {Version: ("view", "change"), Commission: ("view",), WeekText: ("view", "change")}
+    derived = {
+        Version: ("view", "change"),
+        Commission: ("view",),
+        TopicSummary: ("view", "change"),
+        WeekText: ("view", "change"),
+    }
     models: list[type[Model]] = [Guide, SpotDetail, SpotImage, *derived]
     seen = dict.fromkeys(models, ("view",))
     mended = {

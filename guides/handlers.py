@@ -7,6 +7,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from guides import services, validators
+from guides.topics import asking as topics
+from guides.topics import finding
 from guides.translation import following
 from guides.weeks import asking as weeks
 from jobs import events
@@ -27,12 +29,24 @@ def names_a_guide(payload: dict[str, Any]) -> Iterator[tuple[str, str]]:
 events.declare(GUIDE_WITHDRAWN, check=names_a_guide)
 
 
-@events.handles(GUIDE_WITHDRAWN, name="withdraw_guide")
-def withdraw_guide(event: Event, run: Run) -> None:
+def enqueue_topics(event: Event, weightiest: list[str]) -> None:
+    topics.enqueue(weightiest)
+
+
+@events.handles(services.GUIDE_SAVED, name="refresh_topics", then=enqueue_topics, internal=True)
+def refresh_topics(event: Event, run: Run) -> list[str]:
+    """Weigh the topics of the guide; the summaries of the weightiest are refreshed."""
+    return finding.weigh(event.payload["plan_id"])
+
+
+@events.handles(GUIDE_WITHDRAWN, name="withdraw_guide", then=enqueue_topics)
+def withdraw_guide(event: Event, run: Run) -> list[str]:
     """Withdraw the guide. Repeating it changes nothing, also after it was published again."""
     plan_id = event.payload["plan_id"]
     if not services.withdraw_guide(plan_id, event.created_at):
         log.info("%s of %s: no such guide, or it was published later", event, plan_id)
+        return []
+    return finding.weigh(plan_id)
 
 
 @events.handles(services.GUIDE_SAVED, name="sum_up_week", internal=True)

@@ -209,6 +209,8 @@ def publish_guides(guides: QuerySet[Guide]) -> tuple[list[Guide], int]:
         following.follow(guide.pk)
     rows = Guide.objects.filter(pk__in=[guide.pk for guide in found])
     rows.update(withdrawn_at=None, published_at=Now())
+    for guide in found:
+        note_saved(guide, "updated")  # what is derived from guides takes it in again
     return found, asked
 
 

@@ -1,6 +1,9 @@
-from django.urls import path, re_path
+from django.urls import path, re_path, register_converter
 
-from guides import api, api_events, feed, making, pages, week_pages
+from guides import api, api_events, feed, making, pages, topic_pages, week_pages
+from guides.topics.tags import InPath
+
+register_converter(InPath, "tag")
 
 urlpatterns = [
     path("", pages.home, name="home"),
@@ -12,6 +15,8 @@ urlpatterns = [
     path("guides/<str:plan_id>/", pages.guide, name="guide"),
     path("guides/<str:plan_id>/images/", pages.images, name="images"),
     path("guides/<str:plan_id>/spots/<int:spot_id>/image/", pages.spot_image, name="spot_image"),
+    path("topics/", topic_pages.topics, name="topics"),
+    path("topics/<tag:tag>/", topic_pages.topic, name="topic"),
     re_path(r"^pictures/(?P<name>[0-9a-f]{64}/\d{3,4}\.webp)$", pages.picture, name="picture"),
     path("favicon.ico", pages.favicon),
     path("api/openapi.json", api.description, name="api_description"),

@@ -94,6 +94,8 @@ PHRASES = {
         "week": "This week brought {new}, among them {titles}. "
         "Each is small enough for a weekend, and every spot has its picture or is about to.",
         "before": "The week before brought {before}; this one brings {new}.",
+        "topic": "{topic}, at an unhurried pace. Some of these places are best in the first light,"
+        " others when the lamps are lit. Choose one, and let it lead you to the next.",
     },
     "ja": {
         "title": "{place}をゆっくり歩く",
@@ -110,6 +112,8 @@ PHRASES = {
         "week": "今週は新しいガイドが{new}加わりました。たとえば{titles}です。"
         "どれも週末に歩ける大きさで、スポットには一枚ずつ絵が届きます。",
         "before": "先週の新しいガイドは{before}、今週は{new}です。",
+        "topic": "{topic}を、急がずにめぐります。朝の光が似合う場所も、灯りがともる頃の場所も。"
+        "まずひとつ選んで、そこから次へ歩いてみてください。",
     },
 }
 LOOKS = {
@@ -190,8 +194,14 @@ class Words:
         return self.of_week(looks[item_of(path) % len(looks)], path)
 
     def summary(self, path: Path) -> str:
-        week = self.phrases["week"]
-        return self.of_week(week, path) if self.is_week else self.phrase("summary")
+        """Of the week or the topic that the request is about; else of the place."""
+        topic = self.brief.facts.get("topic")
+        if self.is_week:
+            return self.of_week(self.phrases["week"], path)
+        if not topic or "destination" in self.brief.facts:
+            return self.phrase("summary")
+        at_start = topic[:1].upper() + topic[1:] if self.brief.language == "en" else topic
+        return self.phrases["topic"].format(topic=at_start)
 
     def other(self, path: Path) -> str:
         """A sentence for a field that the scribe does not know."""
@@ -258,10 +268,7 @@ FIELDS: dict[str, Callable[[Words, Path], str]] = {
         ["destination", "place", "city"],
         lambda words, path: words.brief.facts.get("destination") or words.place,
     ),
-    **dict.fromkeys(
-        ["summary", "summary_text", "lead", "intro", "introduction"],
-        Words.summary,
-    ),
+    **dict.fromkeys(["summary", "summary_text", "lead", "intro", "introduction"], Words.summary),
     **dict.fromkeys(["heading", "headline"], lambda words, path: words.phrase("heading")),
     **dict.fromkeys(
         ["event", "events", "key_events", "changes", "what_changed"],

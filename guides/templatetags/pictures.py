@@ -9,10 +9,12 @@ from django.http import HttpRequest
 from django.http.request import split_domain_port
 from django.utils.http import is_same_domain
 
+from guides.topics import tags
 from guides.validators import address
 
 register = template.Library()
 register.filter(address)
+register.filter("topic_address", tags.address)
 
 PREVIEW = re.compile(r"data:image/webp;base64,[A-Za-z0-9+/=]+")
 

@@ -1,1 +1,9 @@
-"""What the guides say of a topic: the tags of spots, and a summary of each that matters."""
+"""Topics: what guides have in common by the tags of their spots, summed up by a language model.
+
+A topic is a tag, whatever the case of its ASCII letters. Which topics there are, and their guides
+and spots, is read from the tags themselves; only the summaries are tables.
+"""
+
+from guides.topics.finding import Topic, most_used
+
+__all__ = ["Topic", "most_used"]

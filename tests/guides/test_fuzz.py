@@ -51,6 +51,7 @@ PATHS = [
     *("/api/processes/{}/", "/admin/jobs/process/{}/change/", "/admin/jobs/batch/{}/change/"),
     *("/api/guides/kyoto/status/", "/guides/kyoto/", "/admin/login/"),
     *("/admin/guides/guide/", "/admin/guides/spotimagejob/", "/admin/jobs/call/"),
+    *("/topics/", "/topics/{}/", "/topics/temple/", "/admin/guides/topicsummary/"),
     *("/admin/search/", "/admin/guides/spotdetail/{}/ask/", "/admin/guides/spotdetail/{}/use/1/"),
 ]
 
