@@ -28,6 +28,7 @@ from guides import validators
 from guides.later import slow_guides, tell_later
 from guides.models import PAINTED, Guide, SpotDetail
 from guides.status import CODE, GuideStatus, code, codes, find_status, looks_alike, milestone, short
+from guides.topics import most_used
 from guides.translation import reading
 from guides.translation.reading import Reading, in_chosen_language
 from guides.translation.sheets import Said, Sheet
@@ -38,6 +39,7 @@ from jobs.errors import StorageRefused
 log = logging.getLogger(__name__)
 
 GUIDES_PER_PAGE = 24
+TOPICS = 10  # on home
 SIGNED_SECONDS = 60 * 60
 NOTHING_NEW = 204  # htmx leaves the page as it is
 STOP_POLLING = 286
@@ -51,8 +53,8 @@ def home(request: HttpRequest) -> HttpResponse:
     page = Paginator(newest, GUIDES_PER_PAGE).get_page(request.GET.get("page"))
     shown = find_cards([guide.pk for guide in page])
     is_first = page.number == 1
-    week = weeks.latest() if is_first else None
-    context = {"page": page, "cards": shown, "week": week, **unfinished(shown)}
+    week, topics = (weeks.latest(), most_used(TOPICS)) if is_first else (None, [])
+    context = {"page": page, "cards": shown, "week": week, "topics": topics, **unfinished(shown)}
     return answer(request, "guides/home.html", context, "no-cache")
 
 

@@ -3,14 +3,15 @@
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
-from django.db import transaction
-from django.db.models import Max
+from django.db import connection, transaction
+from django.db.models import Max, Model, QuerySet
 
 from guides.derived.models import Version, kind_of
 
+RowT = TypeVar("RowT", bound=Model)
 Payload = Mapping[str, Any]
 PutBack = Callable[[Version], None]
 Shown = Callable[[str], Payload | None]
@@ -90,7 +91,7 @@ def puts_back(kind: str) -> Callable[[PutBack], PutBack]:
 def shows(kind: str) -> Callable[[Shown], Shown]:
     """Let this function tell the content that pages show of a unit of a kind; None: nothing.
 
-    Inside a transaction it locks the row, so that what a person edits meanwhile is not lost.
+    It reads its row by `lockable`, so that what a person edits meanwhile is not lost.
     """
 
     def register(shown: Shown) -> Shown:
@@ -98,6 +99,11 @@ def shows(kind: str) -> Callable[[Shown], Shown]:
         return shown
 
     return register
+
+
+def lockable(rows: QuerySet[RowT]) -> QuerySet[RowT]:
+    """These rows, locked if they are read inside a transaction."""
+    return rows.select_for_update() if connection.in_atomic_block else rows
 
 
 def can_be_put_back(version: Version) -> bool:

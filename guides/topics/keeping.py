@@ -64,10 +64,7 @@ class KeepTopic(commissions.Keeper):
 
     # The answers are not kept after all: the next refresh asks again.
 
-    def on_failure(self, error: BaseException) -> None:
-        self.rows().filter(source_hash=self.source_hash).update(source_hash="")
-
-    def on_cancel(self) -> None:
+    def gave_up(self) -> None:
         self.rows().filter(source_hash=self.source_hash).update(source_hash="")
 
 

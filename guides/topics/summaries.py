@@ -73,6 +73,13 @@ def put_back(version: Version) -> None:
     show_words(topic, language, version.payload["text"])
 
 
+@versions.shows("topic")
+def shown(unit: str) -> dict[str, str] | None:
+    _kind, language, topic = unit.split(":", 2)
+    rows = TopicSummary.objects.filter(tag=topic, language=language)
+    return next(({"text": row.text} for row in versions.lockable(rows) if row.text), None)
+
+
 def show_words(topic: str, language: str, text: str) -> None:
     rows = TopicSummary.objects.filter(tag=topic, language=language)
     rows.update(text=text, corrected_at=Now(), updated_at=Now())

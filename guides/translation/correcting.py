@@ -33,3 +33,10 @@ def put_back(version: Version) -> None:
         for row in rows.filter(guide=guide, language=language, key=key):
             row.show(version.payload["text"], source.hash, version.made_by)
             row.save()
+
+
+@versions.shows("translation")
+def shown(unit: str) -> dict[str, str] | None:
+    _kind, language, plan_id, key = unit.split(":", 3)
+    rows = GuideTranslation.objects.filter(guide=plan_id, language=language, key=key)
+    return next(({"text": row.text} for row in versions.lockable(rows) if row.text), None)

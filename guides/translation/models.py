@@ -157,17 +157,11 @@ class KeepTranslations(Keeper):
 
     # No page may wait for ever: whatever becomes of this job, its texts say so.
 
-    def on_failure(self, error: BaseException) -> None:
-        self.give_up()
-
-    def on_cancel(self) -> None:
-        self.give_up()
-
-    def give_up(self) -> None:
+    def gave_up(self) -> None:
         waiting = self.rows().filter(process_id=self.asked, state=State.ASKED)
         waiting.update(state=State.FAILED, fault=Fault.NOT_KEPT)
 
-    def on_requeue(self) -> None:
+    def resumed(self) -> None:
         mine = self.rows().filter(process_id=self.asked, state=State.FAILED, fault=Fault.NOT_KEPT)
         mine.update(state=State.ASKED, fault="")
 

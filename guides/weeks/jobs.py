@@ -48,15 +48,11 @@ class KeepWeek(commissions.Keeper):
     def keep(self, answers: Sequence[LLMJob], commission: Commission) -> None:
         keeping.keep(self.week_key, self.asked_for, answers, commission)
 
-    def on_failure(self, error: BaseException) -> None:
+    def gave_up(self) -> None:
         self.await_them(False)
 
-    def on_cancel(self) -> None:
-        self.await_them(False)
-
-    def on_requeue(self) -> None:
-        is_open = Commission.objects.filter(pk=self.asked, kept_at=None).exists()
-        self.await_them(is_open)
+    def resumed(self) -> None:
+        self.await_them(True)
 
     def await_them(self, is_awaited: bool) -> None:
         """Note whether the texts are on their way, unless others were asked for since."""

@@ -132,3 +132,10 @@ def put_back(version: Version) -> None:
     rows = WeekText.objects.select_for_update().filter(week_key=week_key, language=language)
     for row in rows:
         show(row, version.payload, edited_at=Now())
+
+
+@versions.shows(KIND)
+def shown(unit: str) -> Answer | None:
+    _kind, language, week_key = unit.split(":", 2)
+    rows = WeekText.objects.filter(week_key=week_key, language=language)
+    return next((row.summary_json for row in versions.lockable(rows) if row.summary_text), None)
