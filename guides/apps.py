@@ -14,6 +14,7 @@ class GuidesConfig(AppConfig):
         super().import_models()
         # Slices stand above `guides.models`, which they derive their texts from.
         from guides.derived import models  # noqa: F401
+        from guides.writing import asking  # noqa: F401
 
     def ready(self) -> None:
         from guides.scribe import Scribe
