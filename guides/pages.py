@@ -28,6 +28,7 @@ from guides import validators
 from guides.later import slow_guides, tell_later
 from guides.models import PAINTED, Guide, SpotDetail
 from guides.status import CODE, GuideStatus, code, codes, find_status, looks_alike, milestone, short
+from guides.writing_status import WritingStatus, find_when, status_of
 from jobs import storage
 from jobs.errors import StorageRefused
 
@@ -73,7 +74,7 @@ def guide(request: HttpRequest, plan_id: str) -> HttpResponse:
     shown = find_guide(plan_id)
     if shown.withdrawn_at:
         return gone(request)
-    status = GuideStatus(plan_id)
+    status = GuideStatus(plan_id, shown)
     painted = (spot for spot in status.spots if spot.srcset)
     context = {
         "guide": shown,
@@ -176,7 +177,7 @@ def describe(status: GuideStatus) -> str:
 def find_guide(plan_id: str) -> Guide:
     if not validators.is_plan_id(plan_id):
         raise Http404("No guide has such an id.")
-    return get_object_or_404(Guide, pk=plan_id)
+    return get_object_or_404(Guide.objects.select_related("manuscript"), pk=plan_id)
 
 
 def gone(request: HttpRequest) -> HttpResponse:
@@ -191,33 +192,61 @@ class Card:
     guide: Guide
     cover: SpotDetail | None
     is_final: bool
-    is_slow: bool = False  # all pictures that are still to come come by batch
+    is_slow: bool = False  # all that is still to come comes by batch
+    writing: WritingStatus | None = None
 
     @property
     def is_going(self) -> bool:
         return not self.is_final
 
     @property
+    def words(self) -> str:
+        """How far the writing is. No numbers: they would need a query per card."""
+        return _("Being written") if self.is_going else _("Not written yet")
+
+    @property
     def code(self) -> str:
         """Changes when the card changes."""
         cover = f"{self.cover.pk} {code(self.cover).lower()}" if self.cover else ""
         ready, total = self.guide.ready_count, self.guide.spot_count  # type: ignore[attr-defined]
-        return short(f"{ready} {total} {self.is_final} {self.is_slow} {cover}")
+        writing = f" {self.writing.state} {self.guide.title}" if self.writing else ""
+        return short(f"{ready} {total} {self.is_final} {self.is_slow} {cover}{writing}")
 
 
 def find_cards(plan_ids: list[str]) -> list[Card]:
     """The cards in this order; the number of queries does not depend on how many there are."""
-    guides = Guide.objects.published().filter(pk__in=plan_ids).with_progress().in_bulk()
+    found = Guide.objects.published().filter(pk__in=plan_ids).with_progress()
+    guides = found.select_related("manuscript").in_bulk()
     covers = find_covers(plan_ids)
     unsettled = SpotDetail.objects.unsettled().filter(guide__in=plan_ids).order_by()
-    going = set(unsettled.values_list("guide_id", flat=True))
-    slow = slow_guides(going)
-    tell_later(covers[pk] for pk in going & covers.keys())
+    painting = set(unsettled.values_list("guide_id", flat=True))
+    tell_later(covers[pk] for pk in painting & covers.keys())
+    writing = find_writing(guides.values())
+    written = {pk for pk, status in writing.items() if status.is_open}
+    quick = (painting - slow_guides(painting)) | (written - slowly_written(writing))
+    slow = (painting | written) - quick
     return [
-        Card(guides[pk], covers.get(pk), is_final=pk not in going, is_slow=pk in slow)
+        Card(guides[pk], covers.get(pk), pk not in painting | written, pk in slow, writing.get(pk))
         for pk in plan_ids
         if pk in guides
     ]
+
+
+def find_writing(guides: Iterable[Any]) -> dict[str, WritingStatus]:
+    """Of the guides that are being written, or could not be: read with them, in one query."""
+    found = {
+        guide.pk: status_of(guide.manuscript, has_spots=bool(guide.spot_count))
+        for guide in guides
+        if hasattr(guide, "manuscript")
+    }
+    return {pk: status for pk, status in found.items() if status}
+
+
+def slowly_written(writing: dict[str, WritingStatus]) -> set[str]:
+    """Those whose texts come by batch; two queries, and none while nothing is being written."""
+    by_process = {each.manuscript.process_id: pk for pk, each in writing.items() if each.is_open}
+    when = find_when(filter(None, by_process))
+    return {by_process[id] for id, words in when.items() if words in ("tomorrow", "late")}
 
 
 def unfinished(cards: Iterable[Card]) -> dict[str, Any]:

@@ -2,141 +2,678 @@
 
 import django.db.models.deletion
 import django.db.models.functions.datetime
-import jobs.models.job
 from django.db import migrations, models
+
+import jobs.models.job
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('guides', '0015_derived'),
+        ("guides", "0015_derived"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='KeepOutline',
+            name="KeepOutline",
             fields=[
-                ('id', models.UUIDField(default=jobs.models.job.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('status', models.TextField(choices=[('queued', 'queued'), ('processing', 'processing'), ('succeeded', 'succeeded'), ('failed', 'failed'), ('canceled', 'canceled')], db_default='queued', default='queued', verbose_name='status')),
-                ('priority', models.SmallIntegerField(db_default=0, default=0, help_text='lower first', verbose_name='priority')),
-                ('run_after', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), verbose_name='not before')),
-                ('attempts', models.IntegerField(db_default=0, default=0, verbose_name='attempts')),
-                ('max_attempts', models.IntegerField(db_default=3, default=3, verbose_name='most attempts')),
-                ('interruptions', models.IntegerField(db_default=0, default=0, verbose_name='interruptions')),
-                ('unavailable_since', models.DateTimeField(blank=True, null=True, verbose_name='provider unavailable since')),
-                ('epoch', models.IntegerField(db_default=0, default=0, verbose_name='epoch')),
-                ('process_id', models.UUIDField(blank=True, null=True, verbose_name='process')),
-                ('parent_id', models.UUIDField(blank=True, help_text='the job that enqueued it', null=True, verbose_name='came from')),
-                ('trace', models.TextField(blank=True, help_text='W3C traceparent', null=True, verbose_name='trace')),
-                ('schedule_name', models.TextField(blank=True, null=True, verbose_name='schedule')),
-                ('scheduled_for', models.DateTimeField(blank=True, null=True, verbose_name='scheduled for')),
-                ('unique_key', models.TextField(blank=True, help_text='until a move lets it go', null=True, verbose_name='unique key')),
-                ('unique_while', models.TextField(blank=True, null=True, verbose_name='unique while')),
-                ('locked_at', models.DateTimeField(blank=True, null=True, verbose_name='held since')),
-                ('locked_by', models.TextField(blank=True, null=True, verbose_name='held by')),
-                ('lease_expires_at', models.DateTimeField(blank=True, null=True, verbose_name='held until')),
-                ('last_error', models.TextField(blank=True, null=True, verbose_name='last error')),
-                ('error_kind', models.TextField(blank=True, null=True, verbose_name='kind of error')),
-                ('progress', models.JSONField(blank=True, null=True, verbose_name='progress')),
-                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), verbose_name='created')),
-                ('updated_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), verbose_name='changed')),
-                ('finished_at', models.DateTimeField(blank=True, null=True, verbose_name='ended')),
-                ('log_ref', models.TextField(blank=True, help_text='files that hold older history', null=True, verbose_name='archived history')),
-                ('asked', models.UUIDField(unique=True, verbose_name='process')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=jobs.models.job.uuid7,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                (
+                    "status",
+                    models.TextField(
+                        choices=[
+                            ("queued", "queued"),
+                            ("processing", "processing"),
+                            ("succeeded", "succeeded"),
+                            ("failed", "failed"),
+                            ("canceled", "canceled"),
+                        ],
+                        db_default="queued",
+                        default="queued",
+                        verbose_name="status",
+                    ),
+                ),
+                (
+                    "priority",
+                    models.SmallIntegerField(
+                        db_default=0, default=0, help_text="lower first", verbose_name="priority"
+                    ),
+                ),
+                (
+                    "run_after",
+                    models.DateTimeField(
+                        db_default=django.db.models.functions.datetime.Now(),
+                        verbose_name="not before",
+                    ),
+                ),
+                ("attempts", models.IntegerField(db_default=0, default=0, verbose_name="attempts")),
+                (
+                    "max_attempts",
+                    models.IntegerField(db_default=3, default=3, verbose_name="most attempts"),
+                ),
+                (
+                    "interruptions",
+                    models.IntegerField(db_default=0, default=0, verbose_name="interruptions"),
+                ),
+                (
+                    "unavailable_since",
+                    models.DateTimeField(
+                        blank=True, null=True, verbose_name="provider unavailable since"
+                    ),
+                ),
+                ("epoch", models.IntegerField(db_default=0, default=0, verbose_name="epoch")),
+                ("process_id", models.UUIDField(blank=True, null=True, verbose_name="process")),
+                (
+                    "parent_id",
+                    models.UUIDField(
+                        blank=True,
+                        help_text="the job that enqueued it",
+                        null=True,
+                        verbose_name="came from",
+                    ),
+                ),
+                (
+                    "trace",
+                    models.TextField(
+                        blank=True, help_text="W3C traceparent", null=True, verbose_name="trace"
+                    ),
+                ),
+                ("schedule_name", models.TextField(blank=True, null=True, verbose_name="schedule")),
+                (
+                    "scheduled_for",
+                    models.DateTimeField(blank=True, null=True, verbose_name="scheduled for"),
+                ),
+                (
+                    "unique_key",
+                    models.TextField(
+                        blank=True,
+                        help_text="until a move lets it go",
+                        null=True,
+                        verbose_name="unique key",
+                    ),
+                ),
+                (
+                    "unique_while",
+                    models.TextField(blank=True, null=True, verbose_name="unique while"),
+                ),
+                (
+                    "locked_at",
+                    models.DateTimeField(blank=True, null=True, verbose_name="held since"),
+                ),
+                ("locked_by", models.TextField(blank=True, null=True, verbose_name="held by")),
+                (
+                    "lease_expires_at",
+                    models.DateTimeField(blank=True, null=True, verbose_name="held until"),
+                ),
+                ("last_error", models.TextField(blank=True, null=True, verbose_name="last error")),
+                (
+                    "error_kind",
+                    models.TextField(blank=True, null=True, verbose_name="kind of error"),
+                ),
+                ("progress", models.JSONField(blank=True, null=True, verbose_name="progress")),
+                (
+                    "created_at",
+                    models.DateTimeField(
+                        db_default=django.db.models.functions.datetime.Now(), verbose_name="created"
+                    ),
+                ),
+                (
+                    "updated_at",
+                    models.DateTimeField(
+                        db_default=django.db.models.functions.datetime.Now(), verbose_name="changed"
+                    ),
+                ),
+                ("finished_at", models.DateTimeField(blank=True, null=True, verbose_name="ended")),
+                (
+                    "log_ref",
+                    models.TextField(
+                        blank=True,
+                        help_text="files that hold older history",
+                        null=True,
+                        verbose_name="archived history",
+                    ),
+                ),
+                ("asked", models.UUIDField(unique=True, verbose_name="process")),
             ],
             options={
-                'verbose_name': 'keeping of an outline',
-                'verbose_name_plural': 'keeping of outlines',
-                'db_table': 'keep_outline_jobs',
-                'abstract': False,
-                'indexes': [models.Index(fields=['status', 'locked_at'], name='keepoutline_state'), models.Index(condition=models.Q(('status', 'queued')), fields=['priority', 'run_after', 'created_at'], name='keepoutline_claim'), models.Index(condition=models.Q(('interruptions__gte', 2), ('status', 'queued')), fields=['run_after'], name='keepoutline_suspect'), models.Index(condition=models.Q(('status__in', ('succeeded', 'failed', 'canceled'))), fields=['status', 'id'], name='keepoutline_ended'), models.Index(condition=models.Q(('status', 'failed')), fields=['error_kind', 'id'], name='keepoutline_failures'), models.Index(condition=models.Q(('process_id__isnull', False)), fields=['process_id'], name='keepoutline_process'), models.Index(condition=models.Q(('schedule_name__isnull', False), ('status__in', ('queued', 'processing'))), fields=['schedule_name'], name='keepoutline_open_run'), models.Index(condition=models.Q(('parent_id__isnull', False)), fields=['parent_id', 'id'], name='keepoutline_parent')],
-                'constraints': [models.UniqueConstraint(condition=models.Q(('scheduled_for__isnull', False)), fields=('schedule_name', 'scheduled_for'), name='keepoutline_scheduled'), models.UniqueConstraint(condition=models.Q(('status__in', ('queued', 'processing')), ('unique_key__isnull', False)), fields=('unique_key',), name='keepoutline_unique_key'), models.CheckConstraint(condition=models.Q(('status__in', ['queued', 'processing', 'succeeded', 'failed', 'canceled'])), name='keepoutline_status'), models.CheckConstraint(condition=models.Q(('attempts__gte', 0), ('attempts__lte', models.F('max_attempts')), ('max_attempts__gte', 1)), name='keepoutline_attempts'), models.CheckConstraint(condition=models.Q(('epoch__gte', 0), ('interruptions__gte', 0)), name='keepoutline_counts'), models.CheckConstraint(condition=models.Q(models.Q(('lease_expires_at__isnull', False), ('locked_at__isnull', False), ('locked_by__isnull', False), ('status', 'processing')), models.Q(models.Q(('status', 'processing'), _negated=True), ('lease_expires_at', None), ('locked_at', None), ('locked_by', None)), _connector='OR'), name='keepoutline_held_while_processing'), models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('status__in', ('succeeded', 'failed', 'canceled'))), models.Q(models.Q(('status__in', ('succeeded', 'failed', 'canceled')), _negated=True), ('finished_at', None)), _connector='OR'), name='keepoutline_finished_when_ended')],
+                "verbose_name": "keeping of an outline",
+                "verbose_name_plural": "keeping of outlines",
+                "db_table": "keep_outline_jobs",
+                "abstract": False,
+                "indexes": [
+                    models.Index(fields=["status", "locked_at"], name="keepoutline_state"),
+                    models.Index(
+                        condition=models.Q(("status", "queued")),
+                        fields=["priority", "run_after", "created_at"],
+                        name="keepoutline_claim",
+                    ),
+                    models.Index(
+                        condition=models.Q(("interruptions__gte", 2), ("status", "queued")),
+                        fields=["run_after"],
+                        name="keepoutline_suspect",
+                    ),
+                    models.Index(
+                        condition=models.Q(("status__in", ("succeeded", "failed", "canceled"))),
+                        fields=["status", "id"],
+                        name="keepoutline_ended",
+                    ),
+                    models.Index(
+                        condition=models.Q(("status", "failed")),
+                        fields=["error_kind", "id"],
+                        name="keepoutline_failures",
+                    ),
+                    models.Index(
+                        condition=models.Q(("process_id__isnull", False)),
+                        fields=["process_id"],
+                        name="keepoutline_process",
+                    ),
+                    models.Index(
+                        condition=models.Q(
+                            ("schedule_name__isnull", False),
+                            ("status__in", ("queued", "processing")),
+                        ),
+                        fields=["schedule_name"],
+                        name="keepoutline_open_run",
+                    ),
+                    models.Index(
+                        condition=models.Q(("parent_id__isnull", False)),
+                        fields=["parent_id", "id"],
+                        name="keepoutline_parent",
+                    ),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("scheduled_for__isnull", False)),
+                        fields=("schedule_name", "scheduled_for"),
+                        name="keepoutline_scheduled",
+                    ),
+                    models.UniqueConstraint(
+                        condition=models.Q(
+                            ("status__in", ("queued", "processing")), ("unique_key__isnull", False)
+                        ),
+                        fields=("unique_key",),
+                        name="keepoutline_unique_key",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            (
+                                "status__in",
+                                ["queued", "processing", "succeeded", "failed", "canceled"],
+                            )
+                        ),
+                        name="keepoutline_status",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("attempts__gte", 0),
+                            ("attempts__lte", models.F("max_attempts")),
+                            ("max_attempts__gte", 1),
+                        ),
+                        name="keepoutline_attempts",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("epoch__gte", 0), ("interruptions__gte", 0)),
+                        name="keepoutline_counts",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(
+                                ("lease_expires_at__isnull", False),
+                                ("locked_at__isnull", False),
+                                ("locked_by__isnull", False),
+                                ("status", "processing"),
+                            ),
+                            models.Q(
+                                models.Q(("status", "processing"), _negated=True),
+                                ("lease_expires_at", None),
+                                ("locked_at", None),
+                                ("locked_by", None),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="keepoutline_held_while_processing",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(
+                                ("finished_at__isnull", False),
+                                ("status__in", ("succeeded", "failed", "canceled")),
+                            ),
+                            models.Q(
+                                models.Q(
+                                    ("status__in", ("succeeded", "failed", "canceled")),
+                                    _negated=True,
+                                ),
+                                ("finished_at", None),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="keepoutline_finished_when_ended",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='KeepTexts',
+            name="KeepTexts",
             fields=[
-                ('id', models.UUIDField(default=jobs.models.job.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('status', models.TextField(choices=[('queued', 'queued'), ('processing', 'processing'), ('succeeded', 'succeeded'), ('failed', 'failed'), ('canceled', 'canceled')], db_default='queued', default='queued', verbose_name='status')),
-                ('priority', models.SmallIntegerField(db_default=0, default=0, help_text='lower first', verbose_name='priority')),
-                ('run_after', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), verbose_name='not before')),
-                ('attempts', models.IntegerField(db_default=0, default=0, verbose_name='attempts')),
-                ('max_attempts', models.IntegerField(db_default=3, default=3, verbose_name='most attempts')),
-                ('interruptions', models.IntegerField(db_default=0, default=0, verbose_name='interruptions')),
-                ('unavailable_since', models.DateTimeField(blank=True, null=True, verbose_name='provider unavailable since')),
-                ('epoch', models.IntegerField(db_default=0, default=0, verbose_name='epoch')),
-                ('process_id', models.UUIDField(blank=True, null=True, verbose_name='process')),
-                ('parent_id', models.UUIDField(blank=True, help_text='the job that enqueued it', null=True, verbose_name='came from')),
-                ('trace', models.TextField(blank=True, help_text='W3C traceparent', null=True, verbose_name='trace')),
-                ('schedule_name', models.TextField(blank=True, null=True, verbose_name='schedule')),
-                ('scheduled_for', models.DateTimeField(blank=True, null=True, verbose_name='scheduled for')),
-                ('unique_key', models.TextField(blank=True, help_text='until a move lets it go', null=True, verbose_name='unique key')),
-                ('unique_while', models.TextField(blank=True, null=True, verbose_name='unique while')),
-                ('locked_at', models.DateTimeField(blank=True, null=True, verbose_name='held since')),
-                ('locked_by', models.TextField(blank=True, null=True, verbose_name='held by')),
-                ('lease_expires_at', models.DateTimeField(blank=True, null=True, verbose_name='held until')),
-                ('last_error', models.TextField(blank=True, null=True, verbose_name='last error')),
-                ('error_kind', models.TextField(blank=True, null=True, verbose_name='kind of error')),
-                ('progress', models.JSONField(blank=True, null=True, verbose_name='progress')),
-                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), verbose_name='created')),
-                ('updated_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), verbose_name='changed')),
-                ('finished_at', models.DateTimeField(blank=True, null=True, verbose_name='ended')),
-                ('log_ref', models.TextField(blank=True, help_text='files that hold older history', null=True, verbose_name='archived history')),
-                ('asked', models.UUIDField(unique=True, verbose_name='process')),
-                ('targets', models.JSONField(default=list, editable=False, verbose_name='texts')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=jobs.models.job.uuid7,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                (
+                    "status",
+                    models.TextField(
+                        choices=[
+                            ("queued", "queued"),
+                            ("processing", "processing"),
+                            ("succeeded", "succeeded"),
+                            ("failed", "failed"),
+                            ("canceled", "canceled"),
+                        ],
+                        db_default="queued",
+                        default="queued",
+                        verbose_name="status",
+                    ),
+                ),
+                (
+                    "priority",
+                    models.SmallIntegerField(
+                        db_default=0, default=0, help_text="lower first", verbose_name="priority"
+                    ),
+                ),
+                (
+                    "run_after",
+                    models.DateTimeField(
+                        db_default=django.db.models.functions.datetime.Now(),
+                        verbose_name="not before",
+                    ),
+                ),
+                ("attempts", models.IntegerField(db_default=0, default=0, verbose_name="attempts")),
+                (
+                    "max_attempts",
+                    models.IntegerField(db_default=3, default=3, verbose_name="most attempts"),
+                ),
+                (
+                    "interruptions",
+                    models.IntegerField(db_default=0, default=0, verbose_name="interruptions"),
+                ),
+                (
+                    "unavailable_since",
+                    models.DateTimeField(
+                        blank=True, null=True, verbose_name="provider unavailable since"
+                    ),
+                ),
+                ("epoch", models.IntegerField(db_default=0, default=0, verbose_name="epoch")),
+                ("process_id", models.UUIDField(blank=True, null=True, verbose_name="process")),
+                (
+                    "parent_id",
+                    models.UUIDField(
+                        blank=True,
+                        help_text="the job that enqueued it",
+                        null=True,
+                        verbose_name="came from",
+                    ),
+                ),
+                (
+                    "trace",
+                    models.TextField(
+                        blank=True, help_text="W3C traceparent", null=True, verbose_name="trace"
+                    ),
+                ),
+                ("schedule_name", models.TextField(blank=True, null=True, verbose_name="schedule")),
+                (
+                    "scheduled_for",
+                    models.DateTimeField(blank=True, null=True, verbose_name="scheduled for"),
+                ),
+                (
+                    "unique_key",
+                    models.TextField(
+                        blank=True,
+                        help_text="until a move lets it go",
+                        null=True,
+                        verbose_name="unique key",
+                    ),
+                ),
+                (
+                    "unique_while",
+                    models.TextField(blank=True, null=True, verbose_name="unique while"),
+                ),
+                (
+                    "locked_at",
+                    models.DateTimeField(blank=True, null=True, verbose_name="held since"),
+                ),
+                ("locked_by", models.TextField(blank=True, null=True, verbose_name="held by")),
+                (
+                    "lease_expires_at",
+                    models.DateTimeField(blank=True, null=True, verbose_name="held until"),
+                ),
+                ("last_error", models.TextField(blank=True, null=True, verbose_name="last error")),
+                (
+                    "error_kind",
+                    models.TextField(blank=True, null=True, verbose_name="kind of error"),
+                ),
+                ("progress", models.JSONField(blank=True, null=True, verbose_name="progress")),
+                (
+                    "created_at",
+                    models.DateTimeField(
+                        db_default=django.db.models.functions.datetime.Now(), verbose_name="created"
+                    ),
+                ),
+                (
+                    "updated_at",
+                    models.DateTimeField(
+                        db_default=django.db.models.functions.datetime.Now(), verbose_name="changed"
+                    ),
+                ),
+                ("finished_at", models.DateTimeField(blank=True, null=True, verbose_name="ended")),
+                (
+                    "log_ref",
+                    models.TextField(
+                        blank=True,
+                        help_text="files that hold older history",
+                        null=True,
+                        verbose_name="archived history",
+                    ),
+                ),
+                ("asked", models.UUIDField(unique=True, verbose_name="process")),
+                ("targets", models.JSONField(default=list, editable=False, verbose_name="texts")),
             ],
             options={
-                'verbose_name': 'keeping of texts',
-                'verbose_name_plural': 'keeping of texts',
-                'db_table': 'keep_texts_jobs',
-                'abstract': False,
-                'indexes': [models.Index(fields=['status', 'locked_at'], name='keeptexts_state'), models.Index(condition=models.Q(('status', 'queued')), fields=['priority', 'run_after', 'created_at'], name='keeptexts_claim'), models.Index(condition=models.Q(('interruptions__gte', 2), ('status', 'queued')), fields=['run_after'], name='keeptexts_suspect'), models.Index(condition=models.Q(('status__in', ('succeeded', 'failed', 'canceled'))), fields=['status', 'id'], name='keeptexts_ended'), models.Index(condition=models.Q(('status', 'failed')), fields=['error_kind', 'id'], name='keeptexts_failures'), models.Index(condition=models.Q(('process_id__isnull', False)), fields=['process_id'], name='keeptexts_process'), models.Index(condition=models.Q(('schedule_name__isnull', False), ('status__in', ('queued', 'processing'))), fields=['schedule_name'], name='keeptexts_open_run'), models.Index(condition=models.Q(('parent_id__isnull', False)), fields=['parent_id', 'id'], name='keeptexts_parent')],
-                'constraints': [models.UniqueConstraint(condition=models.Q(('scheduled_for__isnull', False)), fields=('schedule_name', 'scheduled_for'), name='keeptexts_scheduled'), models.UniqueConstraint(condition=models.Q(('status__in', ('queued', 'processing')), ('unique_key__isnull', False)), fields=('unique_key',), name='keeptexts_unique_key'), models.CheckConstraint(condition=models.Q(('status__in', ['queued', 'processing', 'succeeded', 'failed', 'canceled'])), name='keeptexts_status'), models.CheckConstraint(condition=models.Q(('attempts__gte', 0), ('attempts__lte', models.F('max_attempts')), ('max_attempts__gte', 1)), name='keeptexts_attempts'), models.CheckConstraint(condition=models.Q(('epoch__gte', 0), ('interruptions__gte', 0)), name='keeptexts_counts'), models.CheckConstraint(condition=models.Q(models.Q(('lease_expires_at__isnull', False), ('locked_at__isnull', False), ('locked_by__isnull', False), ('status', 'processing')), models.Q(models.Q(('status', 'processing'), _negated=True), ('lease_expires_at', None), ('locked_at', None), ('locked_by', None)), _connector='OR'), name='keeptexts_held_while_processing'), models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('status__in', ('succeeded', 'failed', 'canceled'))), models.Q(models.Q(('status__in', ('succeeded', 'failed', 'canceled')), _negated=True), ('finished_at', None)), _connector='OR'), name='keeptexts_finished_when_ended')],
+                "verbose_name": "keeping of texts",
+                "verbose_name_plural": "keeping of texts",
+                "db_table": "keep_texts_jobs",
+                "abstract": False,
+                "indexes": [
+                    models.Index(fields=["status", "locked_at"], name="keeptexts_state"),
+                    models.Index(
+                        condition=models.Q(("status", "queued")),
+                        fields=["priority", "run_after", "created_at"],
+                        name="keeptexts_claim",
+                    ),
+                    models.Index(
+                        condition=models.Q(("interruptions__gte", 2), ("status", "queued")),
+                        fields=["run_after"],
+                        name="keeptexts_suspect",
+                    ),
+                    models.Index(
+                        condition=models.Q(("status__in", ("succeeded", "failed", "canceled"))),
+                        fields=["status", "id"],
+                        name="keeptexts_ended",
+                    ),
+                    models.Index(
+                        condition=models.Q(("status", "failed")),
+                        fields=["error_kind", "id"],
+                        name="keeptexts_failures",
+                    ),
+                    models.Index(
+                        condition=models.Q(("process_id__isnull", False)),
+                        fields=["process_id"],
+                        name="keeptexts_process",
+                    ),
+                    models.Index(
+                        condition=models.Q(
+                            ("schedule_name__isnull", False),
+                            ("status__in", ("queued", "processing")),
+                        ),
+                        fields=["schedule_name"],
+                        name="keeptexts_open_run",
+                    ),
+                    models.Index(
+                        condition=models.Q(("parent_id__isnull", False)),
+                        fields=["parent_id", "id"],
+                        name="keeptexts_parent",
+                    ),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("scheduled_for__isnull", False)),
+                        fields=("schedule_name", "scheduled_for"),
+                        name="keeptexts_scheduled",
+                    ),
+                    models.UniqueConstraint(
+                        condition=models.Q(
+                            ("status__in", ("queued", "processing")), ("unique_key__isnull", False)
+                        ),
+                        fields=("unique_key",),
+                        name="keeptexts_unique_key",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            (
+                                "status__in",
+                                ["queued", "processing", "succeeded", "failed", "canceled"],
+                            )
+                        ),
+                        name="keeptexts_status",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("attempts__gte", 0),
+                            ("attempts__lte", models.F("max_attempts")),
+                            ("max_attempts__gte", 1),
+                        ),
+                        name="keeptexts_attempts",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("epoch__gte", 0), ("interruptions__gte", 0)),
+                        name="keeptexts_counts",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(
+                                ("lease_expires_at__isnull", False),
+                                ("locked_at__isnull", False),
+                                ("locked_by__isnull", False),
+                                ("status", "processing"),
+                            ),
+                            models.Q(
+                                models.Q(("status", "processing"), _negated=True),
+                                ("lease_expires_at", None),
+                                ("locked_at", None),
+                                ("locked_by", None),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="keeptexts_held_while_processing",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(
+                                ("finished_at__isnull", False),
+                                ("status__in", ("succeeded", "failed", "canceled")),
+                            ),
+                            models.Q(
+                                models.Q(
+                                    ("status__in", ("succeeded", "failed", "canceled")),
+                                    _negated=True,
+                                ),
+                                ("finished_at", None),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="keeptexts_finished_when_ended",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Manuscript',
+            name="Manuscript",
             fields=[
-                ('guide', models.OneToOneField(db_column='plan_id', on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='manuscript', serialize=False, to='guides.guide', verbose_name='guide')),
-                ('destination', models.CharField(max_length=200, verbose_name='destination')),
-                ('days', models.SmallIntegerField(db_default=2, default=2, verbose_name='days')),
-                ('spots', models.SmallIntegerField(db_default=8, default=8, verbose_name='spots')),
-                ('interests', models.TextField(blank=True, db_default='', default='', verbose_name='interests')),
-                ('language', models.CharField(max_length=10, verbose_name='language')),
-                ('tone', models.CharField(choices=[('calm', 'calm'), ('lively', 'lively'), ('practical', 'practical'), ('literary', 'literary')], db_default='calm', default='calm', max_length=20, verbose_name='tone')),
-                ('asked_by', models.TextField(blank=True, db_default='', default='', verbose_name='asked by')),
-                ('state', models.CharField(choices=[('outline', 'its outline is being written'), ('texts', 'its texts are being written'), ('done', 'written'), ('failed', 'failed')], db_default='outline', default='outline', max_length=10, verbose_name='state')),
-                ('process_id', models.UUIDField(blank=True, null=True, verbose_name='process')),
-                ('error', models.TextField(blank=True, db_default='', default='', verbose_name='error')),
-                ('asked_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), verbose_name='asked')),
-                ('ended_at', models.DateTimeField(blank=True, null=True, verbose_name='ended')),
+                (
+                    "guide",
+                    models.OneToOneField(
+                        db_column="plan_id",
+                        on_delete=django.db.models.deletion.CASCADE,
+                        primary_key=True,
+                        related_name="manuscript",
+                        serialize=False,
+                        to="guides.guide",
+                        verbose_name="guide",
+                    ),
+                ),
+                ("destination", models.CharField(max_length=200, verbose_name="destination")),
+                ("days", models.SmallIntegerField(db_default=2, default=2, verbose_name="days")),
+                ("spots", models.SmallIntegerField(db_default=8, default=8, verbose_name="spots")),
+                (
+                    "interests",
+                    models.TextField(
+                        blank=True, db_default="", default="", verbose_name="interests"
+                    ),
+                ),
+                ("language", models.CharField(max_length=10, verbose_name="language")),
+                (
+                    "tone",
+                    models.CharField(
+                        choices=[
+                            ("calm", "calm"),
+                            ("lively", "lively"),
+                            ("practical", "practical"),
+                            ("literary", "literary"),
+                        ],
+                        db_default="calm",
+                        default="calm",
+                        max_length=20,
+                        verbose_name="tone",
+                    ),
+                ),
+                (
+                    "asked_by",
+                    models.TextField(
+                        blank=True, db_default="", default="", verbose_name="asked by"
+                    ),
+                ),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("outline", "its outline is being written"),
+                            ("texts", "its texts are being written"),
+                            ("done", "written"),
+                            ("failed", "failed"),
+                        ],
+                        db_default="outline",
+                        default="outline",
+                        max_length=10,
+                        verbose_name="state",
+                    ),
+                ),
+                ("process_id", models.UUIDField(blank=True, null=True, verbose_name="process")),
+                (
+                    "error",
+                    models.TextField(blank=True, db_default="", default="", verbose_name="error"),
+                ),
+                (
+                    "asked_at",
+                    models.DateTimeField(
+                        db_default=django.db.models.functions.datetime.Now(), verbose_name="asked"
+                    ),
+                ),
+                ("ended_at", models.DateTimeField(blank=True, null=True, verbose_name="ended")),
             ],
             options={
-                'verbose_name': 'manuscript',
-                'verbose_name_plural': 'manuscripts',
-                'db_table': 'manuscripts',
-                'indexes': [models.Index(condition=models.Q(('process_id__isnull', False)), fields=['process_id'], name='manuscript_process')],
-                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['outline', 'texts', 'done', 'failed'])), name='manuscript_state'), models.CheckConstraint(condition=models.Q(('tone__in', ['calm', 'lively', 'practical', 'literary'])), name='manuscript_tone'), models.CheckConstraint(condition=models.Q(('days__range', (1, 30)), ('spots__range', (1, 30))), name='manuscript_size')],
+                "verbose_name": "manuscript",
+                "verbose_name_plural": "manuscripts",
+                "db_table": "manuscripts",
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("process_id__isnull", False)),
+                        fields=["process_id"],
+                        name="manuscript_process",
+                    )
+                ],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("state__in", ["outline", "texts", "done", "failed"])),
+                        name="manuscript_state",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("tone__in", ["calm", "lively", "practical", "literary"])
+                        ),
+                        name="manuscript_tone",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("days__range", (1, 30)), ("spots__range", (1, 30))),
+                        name="manuscript_size",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='PlannedSpot',
+            name="PlannedSpot",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=200, verbose_name='name')),
-                ('position', models.SmallIntegerField(db_default=0, default=0, verbose_name='position')),
-                ('angle', models.TextField(blank=True, db_default='', default='', verbose_name='angle')),
-                ('tags', models.JSONField(blank=True, db_default=[], default=list, verbose_name='tags')),
-                ('state', models.CharField(choices=[('writing', 'being written'), ('written', 'written'), ('failed', 'failed')], db_default='writing', default='writing', max_length=10, verbose_name='state')),
-                ('error', models.TextField(blank=True, db_default='', default='', verbose_name='error')),
-                ('manuscript', models.ForeignKey(db_column='plan_id', on_delete=django.db.models.deletion.CASCADE, related_name='planned', to='guides.manuscript', verbose_name='manuscript')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=200, verbose_name="name")),
+                (
+                    "position",
+                    models.SmallIntegerField(db_default=0, default=0, verbose_name="position"),
+                ),
+                (
+                    "angle",
+                    models.TextField(blank=True, db_default="", default="", verbose_name="angle"),
+                ),
+                (
+                    "tags",
+                    models.JSONField(blank=True, db_default=[], default=list, verbose_name="tags"),
+                ),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("writing", "being written"),
+                            ("written", "written"),
+                            ("failed", "failed"),
+                        ],
+                        db_default="writing",
+                        default="writing",
+                        max_length=10,
+                        verbose_name="state",
+                    ),
+                ),
+                (
+                    "error",
+                    models.TextField(blank=True, db_default="", default="", verbose_name="error"),
+                ),
+                (
+                    "manuscript",
+                    models.ForeignKey(
+                        db_column="plan_id",
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="planned",
+                        to="guides.manuscript",
+                        verbose_name="manuscript",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'planned spot',
-                'verbose_name_plural': 'planned spots',
-                'db_table': 'planned_spots',
-                'ordering': ['position', 'id'],
-                'constraints': [models.UniqueConstraint(fields=('manuscript', 'name'), name='one_planned_spot'), models.CheckConstraint(condition=models.Q(('state__in', ['writing', 'written', 'failed'])), name='planned_spot_state')],
+                "verbose_name": "planned spot",
+                "verbose_name_plural": "planned spots",
+                "db_table": "planned_spots",
+                "ordering": ["position", "id"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("manuscript", "name"), name="one_planned_spot"),
+                    models.CheckConstraint(
+                        condition=models.Q(("state__in", ["writing", "written", "failed"])),
+                        name="planned_spot_state",
+                    ),
+                ],
             },
         ),
     ]

@@ -10,16 +10,15 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop
 
 from guides import services
-from guides.derived import commissions, versions
+from guides.derived import commissions
 from guides.derived.commissions import Keeper
 from guides.derived.models import Commission
 from guides.derived.plain_text import plain
 from guides.images import WITHDRAWN
-from guides.models import Guide, SpotDetail, SpotImageJob
-from guides.writing import checks, requests, texts
+from guides.models import Guide, SpotDetail
+from guides.writing import checks, requests, saving, texts
 from guides.writing.checks import Unusable
 from guides.writing.models import OPEN, Manuscript, PlannedSpot, SpotState, State
-from jobs import queue
 from jobs.llm.models import LLMJob
 
 CANCELED = gettext_noop("Keeping the texts was canceled.")
@@ -116,7 +115,7 @@ class KeepOutline(WritingKeeper):
         row = Guide.objects.filter(pk=guide.pk)
         row.update(title=guide.title, summary=guide.summary)
         told = {"title": outline.title or guide.title, "summary": outline.summary}
-        keep_version(guide, told, answer, commission)
+        saving.keep_version(guide, told, answer, commission)
 
 
 class KeepTexts(WritingKeeper):
@@ -140,7 +139,7 @@ class KeepTexts(WritingKeeper):
         new = [pair for pair in pairs if pair[0]["kind"] == "planned"]
         again = [pair for pair in pairs if pair[0]["kind"] != "planned"]
         created = self.keep_planned(manuscript, new, commission)
-        results = [keep_again(manuscript, *pair, commission) for pair in again]
+        results = [saving.keep_again(manuscript, *pair, commission) for pair in again]
         if created or any(result is True for result in results):
             services.note_saved(manuscript.guide, "updated")
         reasons = [result for result in results if isinstance(result, str)]
@@ -159,18 +158,18 @@ class KeepTexts(WritingKeeper):
             if row is None:
                 continue
             try:
-                text = read(answer, "description", manuscript)
+                text = saving.read(answer, "description", manuscript)
             except Unusable as error:
                 row.state, row.error = SpotState.FAILED, plain(str(error), LONGEST_ERROR)
                 continue
             row.state, row.error = SpotState.WRITTEN, ""
             if answer and checks.same(row.name) not in taken:
                 taken.add(checks.same(row.name))
-                made.append((spot_of(guide, row, text), answer))
+                made.append((saving.spot_of(guide, row, text), answer))
         PlannedSpot.objects.bulk_update(rows.values(), ["state", "error"])
-        save_spots(guide, [spot for spot, _answer in made])
+        saving.save_spots(guide, [spot for spot, _answer in made])
         for spot, answer in made:
-            keep_version(spot, texts.payload(spot), answer, commission)
+            saving.keep_version(spot, texts.payload(spot), answer, commission)
         return [spot for spot, _answer in made]
 
     def on_requeue(self) -> None:
@@ -234,70 +233,3 @@ def fail(manuscript: Manuscript, reason: str) -> None:
     waiting.update(state=SpotState.FAILED, error=reason)
     manuscript.state, manuscript.error, manuscript.ended_at = State.FAILED, reason, Now()
     manuscript.save()
-
-
-def read(answer: LLMJob | None, name: str, manuscript: Manuscript) -> str:
-    if answer is None:
-        raise Unusable(checks.UNANSWERED)
-    return checks.text_of(answer, name, checks.LONGEST_TEXT, manuscript.language)
-
-
-def spot_of(guide: Guide, planned: PlannedSpot, text: str) -> SpotDetail:
-    return SpotDetail(
-        guide=guide,
-        spot_name=planned.name,
-        description=text,
-        topic_tags=planned.tags,
-        position=planned.position,
-    )
-
-
-def save_spots(guide: Guide, spots: list[SpotDetail]) -> None:
-    """Save them with their jobs. Those of a withdrawn guide wait until it is published again."""
-    SpotDetail.objects.bulk_create(spots)
-    if guide.withdrawn_at:
-        names = [spot.spot_name for spot in spots]
-        jobs = SpotImageJob.objects.filter(plan_id=guide.pk, spot_name__in=names)
-        queue.cancel(jobs, WITHDRAWN, by="its guide")
-
-
-def keep_again(
-    manuscript: Manuscript, target: dict[str, Any], answer: LLMJob | None, commission: Commission
-) -> bool | str:
-    """Replace a text that is as it was when it was asked for; returns whether, or why not.
-
-    If a person has edited it since, theirs stays, and the new one is kept as a version.
-    """
-    try:
-        new = read(answer, target["answer"], manuscript)
-    except Unusable as error:
-        return str(error)
-    row = find_row(manuscript, target)
-    if row is None or answer is None:
-        return False
-    is_same = versions.payload_hash(texts.payload(row)) == target["hash"]
-    text = texts.with_paragraph(target["text"], target["number"], new)
-    column = "summary" if isinstance(row, Guide) else "description"
-    told = {**texts.payload(row), column: text}
-    keep_version(row, told, answer, commission)
-    if is_same:
-        type(row).objects.filter(pk=row.pk).update(**{column: text})
-    return is_same
-
-
-def find_row(manuscript: Manuscript, target: dict[str, Any]) -> Guide | SpotDetail | None:
-    if target["kind"] == "summary":
-        return manuscript.guide
-    return manuscript.guide.spots.select_for_update().filter(pk=target["spot"]).first()
-
-
-def keep_version(
-    row: Guide | SpotDetail, told: dict[str, Any], answer: LLMJob, commission: Commission
-) -> None:
-    versions.keep(
-        texts.unit(row),
-        told,
-        made_by=commissions.maker_of(answer),
-        job_id=answer.id,
-        process_id=commission.pk,
-    )

@@ -41,11 +41,17 @@ def outline(manuscript: Manuscript) -> dict[str, Any]:
 
 def spot(manuscript: Manuscript, title: str, planned: PlannedSpot, before: str = "") -> Any:
     """The text of one spot; `before` is the one it shall differ from."""
-    facts = {"title": title, "name": planned.name, "angle": planned.angle, "tags": planned.tags}
+    facts = {
+        "title": title,
+        "spot_name": planned.name,
+        "angle": planned.angle,
+        "tags": planned.tags,
+    }
     return prompts.request(
         "writing_spot",
         DESCRIPTION,
         TEXT_TOKENS,
+        title=title,
         before=before,
         **facts,
         **facts_of(manuscript),
@@ -59,7 +65,7 @@ def paragraph(manuscript: Manuscript, title: str, name: str, text: str, old: str
         PARAGRAPH,
         TEXT_TOKENS,
         title=title,
-        name=name,
+        spot_name=name,
         text=text,
         old=old,
         **facts_of(manuscript),
