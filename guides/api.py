@@ -14,11 +14,14 @@ from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 
 from config.doors import tokens
+from config.doors.models import ApiToken
 from guides import incoming, replies, services, validators
 from guides.bodies import Refused
 from guides.models import Guide, SpotDetail
 from guides.status import GuideStatus, find_status
 from guides.templatetags.pictures import absolute
+from guides.writing import asking
+from guides.writing_status import WritingStatus
 from jobs import queue
 from jobs.models import Process
 from jobs.paid.waiting import Reason
@@ -70,7 +73,18 @@ def status_json(request: HttpRequest, found: GuideStatus) -> dict[str, Any]:
         },
         "seconds_expected": found.seconds,
         "poll_after_seconds": found.poll_after,
+        "writing": writing_json(found.writing) if found.writing else None,
         "spots": [spot_json(request, found, spot) for spot in found.spots],
+    }
+
+
+def writing_json(writing: WritingStatus) -> dict[str, Any]:
+    return {
+        "state": writing.state,
+        "text": writing.words,
+        "texts": {"total": writing.total, "ready": writing.ready},
+        "coming": writing.coming,
+        "delay": writing.delay or None,
     }
 
 
@@ -115,7 +129,7 @@ def batch_text(found: GuideStatus, spot_name: str) -> str:
 @csrf_exempt  # authorized by a token: unlike a cookie, no other site can make a browser send it
 @queue.repeated
 def hand_over(request: HttpRequest) -> HttpResponseBase:
-    """Accept a finished guide. Sending the same guide again changes nothing."""
+    """Accept a guide, or the wish for one. Sending the same again changes nothing."""
     if request.method != "POST":
         return replies.not_allowed(request, ["POST"])
     if not tokens.is_open():
@@ -124,11 +138,15 @@ def hand_over(request: HttpRequest) -> HttpResponseBase:
     if token is None:
         return refuse_token(request)
     try:
-        guide, spots, keep = incoming.read_guide(request)
+        taken = incoming.read_guide(request)
     except Refused as refused:
         return replies.refusal(refused.status, refused.code, refused.text, refused.fields)
+    guide = taken.guide
     try:
-        result = services.put_guide(guide, spots, partial(tokens.spend, token), keep=keep)
+        result = take(taken, token)
+    except asking.AlreadyThere:
+        text = _("There is a guide %(id)s already, and it is another one.")
+        return replies.refusal(409, "exists", text % {"id": replies.shown(guide.plan_id)})
     except tokens.TooManyPictures as too_many:
         is_revoked = tokens.find(request) is None  # during this request
         return refuse_token(request) if is_revoked else refuse_pictures(too_many)
@@ -145,6 +163,21 @@ def hand_over(request: HttpRequest) -> HttpResponseBase:
         status=201 if is_new else 200,
         headers={"Location": url} if is_new else None,
     )
+
+
+def take(taken: incoming.Incoming, token: ApiToken) -> services.Handover:
+    """Save a guide, or let it be written."""
+    if taken.wish:
+        book = partial(tokens.spend, token)
+        change = asking.write_guide(taken.guide, taken.wish, by=f"token {token.name}", book=book)
+        return services.Handover(change, taken.wish.spots if change == "created" else 0)
+
+    def book_and_forget(pictures: int) -> None:
+        """In the transaction that saves it: a guide that is handed over is not written any more."""
+        tokens.spend(token, pictures)
+        asking.forget(taken.guide.plan_id)
+
+    return services.put_guide(taken.guide, taken.spots, book_and_forget, keep=taken.keep)
 
 
 def refuse_pictures(too_many: tokens.TooManyPictures) -> HttpResponseBase:

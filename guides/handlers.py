@@ -7,6 +7,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from guides import services, validators
+from guides.writing import asking
 from jobs import events
 from jobs.models import Event
 from jobs.run import Run
@@ -30,5 +31,7 @@ events.declare(GUIDE_WITHDRAWN, check=names_a_guide)
 def withdraw_guide(event: Event, run: Run) -> None:
     """Withdraw the guide. Repeating it changes nothing, also after it was published again."""
     plan_id = event.payload["plan_id"]
-    if not services.withdraw_guide(plan_id, event.created_at):
+    if services.withdraw_guide(plan_id, event.created_at):
+        asking.stop(plan_id)  # what is not written yet is not bought
+    else:
         log.info("%s of %s: no such guide, or it was published later", event, plan_id)

@@ -16,6 +16,7 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 from guides import services
 from guides.admin.shown import thumbnail
 from guides.admin.tags import SpotForm
+from guides.admin.writing import WritingMixin
 from guides.models import PAINTED, Guide, SpotDetail, SpotImage
 from guides.search import found
 from jobs import queue
@@ -38,7 +39,7 @@ class SpotInline(TabularInline):
 
 
 @admin.register(Guide)
-class GuideAdmin(DescribedAdmin):
+class GuideAdmin(WritingMixin, DescribedAdmin):
     list_display = ["title", "destination", "pictures", "created_at", "withdrawn"]
     search_fields = ["title"]  # only to show the search box
     search_help_text = _("title, destination or plan id")
@@ -157,4 +158,4 @@ class GuideAdmin(DescribedAdmin):
         spots = guide.spots.with_jobs().annotate(versions=Count("images"))
         gallery = list(spots.order_by("position", "id")[:MOST_SPOTS])
         ready = sum(spot.picture_state == "ready" for spot in gallery)
-        return {"gallery": gallery, "ready": ready}
+        return {"gallery": gallery, "ready": ready, **self.describe_writing(request, guide)}

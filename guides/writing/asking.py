@@ -54,6 +54,8 @@ def write_guide(
     stored, is_new = locked.get_or_create(pk=guide.plan_id, defaults=facts)
     if not is_new:
         check_same(stored, wish)
+        if book:
+            book(0)
         return "unchanged"
     manuscript = Manuscript(guide=stored, asked_by=str(by), **wish._asdict())
     ask_outline(manuscript, by)
@@ -89,15 +91,22 @@ def ask_outline(manuscript: Manuscript, by: object) -> None:
 def stop(plan_id: str) -> None:
     """Ask for nothing more of this guide. What has been answered is kept."""
     for manuscript in Manuscript.objects.filter(guide=plan_id):
-        if manuscript.is_open and manuscript.process_id:
-            llm.cancel(manuscript.process_id, by="its guide")
+        stop_asking(manuscript)
 
 
-@transaction.atomic
 def forget(plan_id: str) -> None:
-    """The guide is a person's now: what models still bring comes too late."""
-    stop(plan_id)
-    Manuscript.objects.filter(guide=plan_id).delete()
+    """The guide is a person's now: what models still bring comes too late.
+
+    In the transaction that makes it theirs, and after it has locked the guide.
+    """
+    for manuscript in Manuscript.objects.filter(guide=plan_id):
+        stop_asking(manuscript)
+        manuscript.delete()
+
+
+def stop_asking(manuscript: Manuscript) -> None:
+    if manuscript.is_open and manuscript.process_id:
+        llm.cancel(manuscript.process_id, by="its guide")
 
 
 @receiver(pre_delete, sender=Guide)

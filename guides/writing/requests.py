@@ -41,19 +41,15 @@ def outline(manuscript: Manuscript) -> dict[str, Any]:
 
 def spot(manuscript: Manuscript, title: str, planned: PlannedSpot, before: str = "") -> Any:
     """The text of one spot; `before` is the one it shall differ from."""
-    facts = {
-        "title": title,
-        "spot_name": planned.name,
-        "angle": planned.angle,
-        "tags": planned.tags,
-    }
     return prompts.request(
         "writing_spot",
         DESCRIPTION,
         TEXT_TOKENS,
         title=title,
+        spot_name=planned.name,
+        angle=planned.angle,
+        tags=planned.tags,
         before=before,
-        **facts,
         **facts_of(manuscript),
     )
 
