@@ -26,6 +26,7 @@ NAMES = {
     "spot_name": ("spot", "spot_name", "spot name", "name", "スポット", "名所"),
     "title": ("title", "guide", "題", "題名", "タイトル", "ガイド"),
     "topic": ("topic", "theme", "tag", "subject", "テーマ", "話題", "トピック"),
+    "angle": ("angle", "what the text should tell"),
     "source": ("text", "original", "source", "原文", "本文"),
 }  # fmt: skip
 FACTS = {word: name for name, words in NAMES.items() for word in words}
