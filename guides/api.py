@@ -1,10 +1,8 @@
 """For other systems: read the progress of a guide or process, and hand over a finished guide."""
 
-import hashlib
 from functools import partial
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseNotModified
 from django.urls import reverse
@@ -14,14 +12,16 @@ from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 
 from config.doors import tokens
+from config.doors.models import ApiToken
 from guides import incoming, replies, services, validators
 from guides.bodies import Refused
 from guides.models import Guide, SpotDetail
 from guides.status import GuideStatus, find_status
 from guides.templatetags.pictures import absolute
 from guides.translation.reading import Reading, chosen, in_chosen_language
+from guides.writing import asking
+from guides.writing_status import WritingStatus
 from jobs import queue
-from jobs.models import Process
 from jobs.paid.waiting import Reason
 
 DESCRIPTION = Path(__file__).parent / "openapi.json"
@@ -95,11 +95,22 @@ def status_json(request: HttpRequest, found: GuideStatus, texts: dict[str, Any])
         "seconds_expected": found.seconds,
         "poll_after_seconds": found.poll_after,
         "languages": texts["languages"],
+        "writing": writing_json(found.writing) if found.writing else None,
         "spots": [
             spot_json(request, found, spot)
             | {"name": texts["names"].get(str(spot.pk), spot.spot_name)}
             for spot in found.spots
         ],
+    }
+
+
+def writing_json(writing: WritingStatus) -> dict[str, Any]:
+    return {
+        "state": writing.state,
+        "text": writing.words,
+        "texts": {"total": writing.total, "ready": writing.ready},
+        "coming": writing.coming,
+        "delay": writing.delay or None,
     }
 
 
@@ -144,7 +155,7 @@ def batch_text(found: GuideStatus, spot_name: str) -> str:
 @csrf_exempt  # authorized by a token: unlike a cookie, no other site can make a browser send it
 @queue.repeated
 def hand_over(request: HttpRequest) -> HttpResponseBase:
-    """Accept a finished guide. Sending the same guide again changes nothing."""
+    """Accept a guide, or the wish for one. Sending the same again changes nothing."""
     if request.method != "POST":
         return replies.not_allowed(request, ["POST"])
     if not tokens.is_open():
@@ -153,11 +164,15 @@ def hand_over(request: HttpRequest) -> HttpResponseBase:
     if token is None:
         return refuse_token(request)
     try:
-        guide, spots, keep = incoming.read_guide(request)
+        taken = incoming.read_guide(request)
     except Refused as refused:
         return replies.refusal(refused.status, refused.code, refused.text, refused.fields)
+    guide = taken.guide
     try:
-        result = services.put_guide(guide, spots, partial(tokens.spend, token), keep=keep)
+        result = take(taken, token)
+    except asking.AlreadyThere:
+        text = _("There is a guide %(id)s already, and it is another one.")
+        return replies.refusal(409, "exists", text % {"id": replies.shown(guide.plan_id)})
     except tokens.TooManyPictures as too_many:
         is_revoked = tokens.find(request) is None  # during this request
         return refuse_token(request) if is_revoked else refuse_pictures(too_many)
@@ -174,6 +189,21 @@ def hand_over(request: HttpRequest) -> HttpResponseBase:
         status=201 if is_new else 200,
         headers={"Location": url} if is_new else None,
     )
+
+
+def take(taken: incoming.Incoming, token: ApiToken) -> services.Handover:
+    """Save a guide, or let it be written."""
+    if taken.wish:
+        book = partial(tokens.spend, token)
+        change = asking.write_guide(taken.guide, taken.wish, by=f"token {token.name}", book=book)
+        return services.Handover(change, taken.wish.spots if change == "created" else 0)
+
+    def book_and_forget(pictures: int) -> None:
+        """In the transaction that saves it: a guide that is handed over is not written any more."""
+        tokens.spend(token, pictures)
+        asking.forget(taken.guide.plan_id)
+
+    return services.put_guide(taken.guide, taken.spots, book_and_forget, keep=taken.keep)
 
 
 def refuse_pictures(too_many: tokens.TooManyPictures) -> HttpResponseBase:
@@ -195,64 +225,6 @@ def refuse_token(request: HttpRequest) -> HttpResponseBase:
     reply = replies.refusal(401, "unauthorized", _("The header must be: Bearer <token>."))
     reply.headers["WWW-Authenticate"] = "Bearer"
     return reply
-
-
-@csrf_exempt
-def process(request: HttpRequest, id: str) -> HttpResponseBase:
-    """How far a process is, for staff and for callers with a token."""
-    if request.method not in ("GET", "HEAD"):
-        return replies.not_allowed(request, ["GET", "HEAD"])
-    if refused := refuse_reader(request):
-        return refused
-    found = find_process(id)
-    if found is None:
-        return replies.not_found(_("There is no process %(id)s.") % {"id": replies.shown(id)})
-    data = process_json(found)
-    etag = f'W/"{hashlib.sha256(repr(data).encode()).hexdigest()[:32]}"'
-    same = has_already(request, etag)
-    reply = HttpResponseNotModified() if same else replies.JsonReply(data)
-    reply.headers["ETag"] = etag
-    reply.headers["Cache-Control"] = "private, no-cache"
-    patch_vary_headers(reply, ["Authorization"])
-    return reply
-
-
-def refuse_reader(request: HttpRequest) -> HttpResponseBase | None:
-    """None for staff, who may be logged in, and for the right token."""
-    if request.user.is_staff:
-        return None
-    if not tokens.is_open():
-        text = _("There is no token: only staff may read this.")
-        return replies.refusal(403, "closed", text)
-    token = tokens.find(request)
-    if token is None:
-        return refuse_token(request)
-    tokens.booked(token, pictures=0)  # for its "last used"
-    return None
-
-
-def find_process(id: str) -> Process | None:
-    try:
-        return Process.objects.filter(pk=UUID(id)).first()
-    except ValueError:
-        return None
-
-
-def process_json(found: Process) -> dict[str, Any]:
-    """Counts and times: nothing of what its jobs ask, answer or cost."""
-    return {
-        "id": str(found.pk),
-        "label": found.label,
-        "total": found.total,
-        "open": found.open,
-        "succeeded": found.succeeded,
-        "failed": found.failed,
-        "canceled": found.canceled,
-        "percent": found.percent,
-        "state": "ended" if found.ended_at else "open",
-        "started": found.created_at,
-        "ended": found.ended_at,
-    }
 
 
 @csrf_exempt

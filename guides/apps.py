@@ -18,6 +18,7 @@ class GuidesConfig(AppConfig):
         from guides.topics import models as topics  # noqa: F401
         from guides.translation import correcting, following, stopping  # noqa: F401
         from guides.weeks import jobs  # noqa: F401
+        from guides.writing import asking  # noqa: F401
 
     def ready(self) -> None:
         from guides.derived import told

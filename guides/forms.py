@@ -30,21 +30,12 @@ BULLET = re.compile(
 )
 
 
-class NewGuideForm(forms.Form):
-    """The spots are one text, one line each: people type or paste it, making.js writes it."""
-
-    title = forms.CharField(max_length=validators.LONGEST_TITLE)
-    destination = forms.CharField(max_length=validators.LONGEST_TITLE, required=False)
-    summary = forms.CharField(max_length=validators.LONGEST_SUMMARY, required=False)
-    picture_style = forms.ChoiceField(choices=styles.offered, required=False)
-    picture_strategy = forms.ChoiceField(required=False)
-    # Not stripped: with a tab at its end, the whole line is the name.
-    spots = forms.CharField(max_length=validators.MOST_BYTES, strip=False)
+class PictureChoices(forms.Form):
+    """How and when the pictures are made, and what one costs."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.offer_strategies()
-        self.spot_faults: list[tuple[int, str]] = []  # line number and fault
 
     @cached_property
     def provider(self) -> Provider:
@@ -76,17 +67,33 @@ class NewGuideForm(forms.Form):
             for value, label in strategies.offered(self.provider)
         ]
 
+    @property
+    def first_fault(self) -> str:
+        """The field to focus next; empty if nothing is wrong."""
+        return next((name for name in self.fields if name in self.errors), "")
+
+
+class NewGuideForm(PictureChoices):
+    """The spots are one text, one line each: people type or paste it, making.js writes it."""
+
+    title = forms.CharField(max_length=validators.LONGEST_TITLE)
+    destination = forms.CharField(max_length=validators.LONGEST_TITLE, required=False)
+    summary = forms.CharField(max_length=validators.LONGEST_SUMMARY, required=False)
+    picture_style = forms.ChoiceField(choices=styles.offered, required=False)
+    picture_strategy = forms.ChoiceField(required=False)
+    # Not stripped: with a tab at its end, the whole line is the name.
+    spots = forms.CharField(max_length=validators.MOST_BYTES, strip=False)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.spot_faults: list[tuple[int, str]] = []  # line number and fault
+
     def guide(self, draft: str) -> Guide:
         """The guide of this draft: a new one, or the one that the draft made before."""
         names = ("title", "destination", "summary", "picture_style", "picture_strategy")
         facts = {name: self.cleaned_data.get(name, "") for name in names}
         plan_id = naming.plan_id_for(draft, facts["title"], facts["destination"])
         return Guide(plan_id=plan_id, draft=draft, **facts)
-
-    @property
-    def first_fault(self) -> str:
-        """The field to focus next; empty if nothing is wrong."""
-        return next((name for name in self.fields if name in self.errors), "")
 
     def clean_summary(self) -> str:
         summary: str = self.cleaned_data["summary"]

@@ -11,6 +11,7 @@ from guides.topics import asking as topics
 from guides.topics import finding
 from guides.translation import following
 from guides.weeks import asking as weeks
+from guides.writing import asking as writing
 from jobs import events
 from jobs.models import Event
 from jobs.run import Run
@@ -46,6 +47,7 @@ def withdraw_guide(event: Event, run: Run) -> list[str]:
     if not services.withdraw_guide(plan_id, event.created_at):
         log.info("%s of %s: no such guide, or it was published later", event, plan_id)
         return []
+    writing.stop(plan_id)  # what is not written yet is not bought
     return finding.weigh(plan_id)
 
 

@@ -1,12 +1,9 @@
 """What visitors see. A page polls with one request for all of its missing pictures."""
 
 import logging
-from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.db.models import Case, OuterRef, Subquery, Value, When
 from django.http import (
     FileResponse,
     Http404,
@@ -25,13 +22,13 @@ from django.views.decorators.http import conditional_page, require_safe
 
 from config import errors
 from guides import validators
-from guides.later import slow_guides, tell_later
-from guides.models import PAINTED, Guide, SpotDetail
-from guides.status import CODE, GuideStatus, code, codes, find_status, looks_alike, milestone, short
+from guides.cards import find_cards, unfinished
+from guides.later import tell_later
+from guides.models import Guide, SpotDetail
+from guides.status import CODE, GuideStatus, code, codes, find_status, looks_alike, milestone
 from guides.topics import most_used
 from guides.translation import reading
 from guides.translation.reading import Reading, in_chosen_language
-from guides.translation.sheets import Said, Sheet
 from guides.weeks import shown as weeks
 from jobs import storage
 from jobs.errors import StorageRefused
@@ -82,7 +79,7 @@ def guide(request: HttpRequest, plan_id: str) -> HttpResponse:
     shown = find_guide(plan_id)
     if shown.withdrawn_at:
         return gone(request)
-    status = GuideStatus(plan_id)
+    status = GuideStatus(plan_id, shown)
     read = Reading(shown, status.spots)
     painted = (spot for spot in status.spots if spot.srcset)
     context = {
@@ -194,81 +191,9 @@ def describe(status: GuideStatus) -> str:
 def find_guide(plan_id: str) -> Guide:
     if not validators.is_plan_id(plan_id):
         raise Http404("No guide has such an id.")
-    return get_object_or_404(Guide, pk=plan_id)
+    return get_object_or_404(Guide.objects.select_related("manuscript"), pk=plan_id)
 
 
 def gone(request: HttpRequest) -> HttpResponse:
     text = _("It was here, but the people who wrote it took it back. It may return.")
     return errors.problem(request, 410, "withdrawn", _("This guide was withdrawn"), text)
-
-
-@dataclass(frozen=True)
-class Card:
-    """A guide on the home page."""
-
-    guide: Guide
-    cover: SpotDetail | None
-    sheet: Sheet
-    is_final: bool
-    is_slow: bool = False  # all pictures that are still to come come by batch
-
-    @property
-    def title(self) -> Said:
-        return reading.said(self.sheet, "title", str(self.guide))
-
-    @property
-    def destination(self) -> Said:
-        return reading.said(self.sheet, "destination")
-
-    @property
-    def summary(self) -> Said:
-        return reading.said(self.sheet, "summary")
-
-    @property
-    def is_going(self) -> bool:
-        return not self.is_final
-
-    @property
-    def code(self) -> str:
-        """Changes when the card changes."""
-        cover = f"{self.cover.pk} {code(self.cover).lower()}" if self.cover else ""
-        ready, total = self.guide.ready_count, self.guide.spot_count  # type: ignore[attr-defined]
-        return short(f"{ready} {total} {self.is_final} {self.is_slow} {cover}")
-
-
-def find_cards(plan_ids: list[str]) -> list[Card]:
-    """The cards in this order; the number of queries does not depend on how many there are."""
-    guides = Guide.objects.published().filter(pk__in=plan_ids).with_progress().in_bulk()
-    covers = find_covers(plan_ids)
-    unsettled = SpotDetail.objects.unsettled().filter(guide__in=plan_ids).order_by()
-    going = set(unsettled.values_list("guide_id", flat=True))
-    slow = slow_guides(going)
-    tell_later(covers[pk] for pk in going & covers.keys())
-    sheets = reading.tell_all(
-        (guide, [covers[pk]] if pk in covers else []) for pk, guide in guides.items()
-    )
-    return [
-        Card(guides[pk], covers.get(pk), sheets[pk], is_final=pk not in going, is_slow=pk in slow)
-        for pk in plan_ids
-        if pk in guides
-    ]
-
-
-def unfinished(cards: Iterable[Card]) -> dict[str, Any]:
-    """The cards that still change, and whether all of them change slowly."""
-    going = [card for card in cards if not card.is_final]
-    return {"unfinished": going, "is_slow": bool(going) and all(card.is_slow for card in going)}
-
-
-def find_covers(plan_ids: list[str]) -> dict[str, SpotDetail]:
-    """For each guide the first spot with a picture, or else the first spot."""
-    pictures_first = (
-        SpotDetail.objects.filter(guide=OuterRef("pk"))
-        .annotate(unpainted=Case(When(PAINTED, then=Value(0)), default=Value(1)))
-        .order_by("unpainted", "position", "id")
-    )
-    chosen = Guide.objects.filter(pk__in=plan_ids).annotate(
-        cover=Subquery(pictures_first.values("pk")[:1])
-    )
-    spots = SpotDetail.objects.with_jobs().filter(pk__in=chosen.values("cover"))
-    return {spot.guide_id: spot for spot in spots}

@@ -1,4 +1,4 @@
-"""The progress of a guide's pictures, for its page and for the API."""
+"""The progress of a guide's texts and pictures, for its page and for the API."""
 
 import hashlib
 import json
@@ -8,13 +8,16 @@ from functools import cached_property
 from math import ceil
 from typing import Any
 
+from django.db.models import Exists, OuterRef
 from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
 
-from guides import estimates, validators
+from guides import estimates, validators, writing_status
 from guides.estimates import Estimate
 from guides.later import find_hold, find_later
 from guides.models import Guide, SpotDetail
+from guides.writing.models import Manuscript
+from guides.writing_status import WritingStatus
 from jobs.models import Provider
 from jobs.paid.waiting import LASTING, Reason, Wait
 
@@ -28,13 +31,28 @@ CODE = 4  # characters for the state of one spot on a page
 class GuideStatus:
     """All spots of a guide and their jobs; the number of queries does not depend on how many."""
 
-    def __init__(self, plan_id: str) -> None:
+    def __init__(self, plan_id: str, guide: Guide | None = None) -> None:
         self.plan_id = plan_id
         # In the same query: a page that polls learns of a withdrawal without another one.
         spots = SpotDetail.objects.filter(guide=plan_id, guide__withdrawn_at=None)
-        self.spots = list(spots.with_jobs())
+        unfinished = Manuscript.objects.unfinished().filter(guide=OuterRef("guide_id"))
+        self.spots: list[Any] = list(spots.with_jobs().annotate(is_unwritten=Exists(unfinished)))
+        self.writing = self.find_writing(guide)
         for spot in self.spots:
             spot.comes_later = self.later.get(spot.spot_name, "")
+
+    def find_writing(self, guide: Guide | None) -> WritingStatus | None:
+        """A page has read the manuscript with its guide; others ask for it if there is one."""
+        if guide is not None:
+            known = getattr(guide, "manuscript", None)
+            return known and writing_status.status_of(known, has_spots=bool(self.spots))
+        if self.spots and not self.spots[0].is_unwritten:
+            return None
+        return writing_status.find_status(self.plan_id, has_spots=bool(self.spots))
+
+    @property
+    def is_being_written(self) -> bool:
+        return self.writing is not None and self.writing.is_open
 
     @property
     def total(self) -> int:
@@ -74,11 +92,15 @@ class GuideStatus:
 
     @property
     def percent(self) -> int:
-        return 100 * self.ended // self.total if self.total else 100
+        if not self.total:
+            return 0 if self.is_being_written else 100
+        return 100 * self.ended // self.total
 
     @cached_property
     def is_final(self) -> bool:
-        """Whether nothing will change any more: no picture is loading or to be replaced."""
+        """Whether nothing will change any more: no text and no picture is still to come."""
+        if self.is_being_written:
+            return False
         return not self.loading and not any(spot.awaits_picture for spot in self.spots)
 
     @property
@@ -87,12 +109,14 @@ class GuideStatus:
 
     @property
     def fingerprint(self) -> str:
-        """Changes when spots are added, removed or reordered."""
-        return short(",".join(str(spot.pk) for spot in self.spots))
+        """Changes when spots are added, removed or reordered, and with each step of the writing."""
+        parts = [str(spot.pk) for spot in self.spots]
+        return short(",".join([*parts, self.writing.code] if self.writing else parts))
 
     @cached_property
     def jobs(self) -> dict[str, Any]:
-        return {} if self.is_final else estimates.living_jobs(self.plan_id)
+        is_painted = not self.loading and not any(spot.awaits_picture for spot in self.spots)
+        return {} if is_painted else estimates.living_jobs(self.plan_id)
 
     @cached_property
     def provider(self) -> Provider | None:
@@ -126,8 +150,11 @@ class GuideStatus:
 
     @property
     def is_slow(self) -> bool:
-        """Whether every picture that is still to come comes by batch."""
-        return bool(self.jobs) and self.jobs.keys() <= self.later.keys()
+        """Whether every text and every picture that is still to come comes by batch."""
+        if self.writing and self.is_being_written and not self.writing.is_slow:
+            return False
+        is_awaited = bool(self.jobs) or self.is_being_written
+        return is_awaited and self.jobs.keys() <= self.later.keys()
 
     @cached_property
     def estimates(self) -> dict[str, Estimate]:
@@ -145,6 +172,8 @@ class GuideStatus:
             return None
         if self.is_slow:
             return POLL_SELDOM
+        if self.writing and self.is_being_written and not self.writing.is_slow:
+            return writing_status.POLL
         known = [each.seconds for each in self.estimates.values() if each.seconds is not None]
         wanted = ceil(min(known) / 2) if known else POLL_WITHOUT_ESTIMATE
         return min(max(wanted, SOONEST_POLL), LATEST_POLL)
@@ -152,6 +181,8 @@ class GuideStatus:
     def etag_with(self, texts: object) -> str:
         """A weak tag: two answers with the same tag may differ in position and seconds."""
         facts: list[Any] = [self.plan_id, get_language(), self.is_final, texts]
+        if self.writing:
+            facts.append([self.writing.code, self.writing.shown])
         for spot in self.spots:
             wait = self.waits.get(spot.spot_name)
             until = wait and wait.until and wait.until.strftime("%Y-%m-%d %H:%M")
@@ -195,7 +226,7 @@ class GuideStatus:
 
     @property
     def left_code(self) -> str:
-        return short(self.time_left)
+        return short(self.time_left + (self.writing.shown if self.writing else ""))
 
 
 def find_status(plan_id: str) -> GuideStatus | None:
@@ -203,7 +234,7 @@ def find_status(plan_id: str) -> GuideStatus | None:
     if not validators.is_plan_id(plan_id):
         return None
     found = GuideStatus(plan_id)
-    is_there = found.spots or Guide.objects.published().filter(pk=plan_id).exists()
+    is_there = found.spots or found.writing or Guide.objects.published().filter(pk=plan_id).exists()
     return found if is_there else None
 
 

@@ -8,8 +8,9 @@ from django.utils.translation import get_language
 from django.views.decorators.http import conditional_page, require_safe
 
 from guides import validators
+from guides.cards import find_cards, unfinished
 from guides.models import SpotDetail
-from guides.pages import answer, find_cards, unfinished
+from guides.pages import answer
 from guides.topics import finding, most_used, summaries, tags
 
 MOST_LISTED = 200

@@ -1,6 +1,6 @@
 from django.urls import path, re_path, register_converter
 
-from guides import api, api_events, feed, making, pages, topic_pages, week_pages
+from guides import api, api_events, api_processes, feed, making, pages, topic_pages, week_pages
 from guides.topics.tags import InPath
 
 register_converter(InPath, "tag")
@@ -23,7 +23,7 @@ urlpatterns = [
     path("api/guides/", api.hand_over, name="hand_over"),
     path("api/guides/<str:plan_id>/status/", api.guide_status, name="guide_status"),
     path("api/events/", api_events.take_event, name="take_event"),
-    path("api/processes/<str:id>/", api.process, name="process"),
+    path("api/processes/<str:id>/", api_processes.process, name="process"),
     path("api/<path:path>", api.nothing),
     path("api/", api.nothing),
 ]

@@ -8,7 +8,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import conditional_page, require_safe
 
 from config import errors
-from guides.pages import FOR_A_MINUTE, GUIDES_PER_PAGE, answer, find_cards, unfinished
+from guides.cards import find_cards, unfinished
+from guides.pages import FOR_A_MINUTE, GUIDES_PER_PAGE, answer
 from guides.weeks import shown
 
 WEEKS_PER_PAGE = 20

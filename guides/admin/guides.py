@@ -19,6 +19,7 @@ from guides.admin.shown import thumbnail
 from guides.admin.tags import SpotForm
 from guides.admin.texts import versions_link
 from guides.admin.translation import Translating
+from guides.admin.writing import WritingMixin
 from guides.derived import commissions, versions
 from guides.models import PAINTED, Guide, SpotDetail, SpotImage
 from guides.search import found
@@ -44,7 +45,7 @@ class SpotInline(TabularInline):
 
 
 @admin.register(Guide)
-class GuideAdmin(Translating, DescribedAdmin):
+class GuideAdmin(WritingMixin, Translating, DescribedAdmin):
     list_display = ["title", "destination", "pictures", "created_at", "withdrawn"]
     search_fields = ["title"]  # only to show the search box
     search_help_text = _("title, destination or plan id")
@@ -166,6 +167,7 @@ class GuideAdmin(Translating, DescribedAdmin):
         rows = list(commissions.of_guide(guide.plan_id)[:MOST_COMMISSIONS])
         return {
             **super().describe(request, guide),
+            **self.describe_writing(request, guide),
             "gallery": gallery,
             "ready": ready,
             "commissions": commission_lines(request, rows, on=Guide),

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from guides import languages
 from guides.derived import differences, versions
 from guides.derived.models import Commission, Version
+from guides.derived.versions import CantPutBack
 from jobs import queue
 from jobs.admin.asking import AskingAdmin, Question
 from jobs.admin.base import as_uuid, link_to, may_see, page_of
@@ -131,9 +132,13 @@ class VersionAdmin(AskingAdmin):
 
     @queue.repeated
     def carry_out(self, request: HttpRequest, version: Version, name: str) -> None:
-        with transaction.atomic():
-            new = versions.put_back(version, by=request.user)
-            audit.note(request.user, [version], SHOWN_AGAIN % version.version)
+        try:
+            with transaction.atomic():
+                new = versions.put_back(version, by=request.user)
+                audit.note(request.user, [version], SHOWN_AGAIN % version.version)
+        except CantPutBack as error:
+            self.message_user(request, str(error), messages.WARNING)
+            return
         text = gettext("%(unit)s shows version %(version)s again.")
         text %= {"unit": version.unit, "version": version.version}
         if new:

@@ -10,6 +10,7 @@ from django.db.models import QuerySet, Sum
 from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 
 from guides.derived.models import Commission
 from jobs import llm
@@ -21,6 +22,7 @@ from jobs.run import Run
 # Seconds until the next look at requests that a person requeued. The longer it has waited, the
 # longer it waits: a batch may take a day, and each look is a line of the job's history.
 SOONEST, LATEST = 10, 300
+CANCELED = gettext_noop("Keeping the answers was canceled.")
 
 
 class Keeper(Job):
@@ -46,7 +48,7 @@ class Keeper(Job):
         """
         raise NotImplementedError
 
-    def gave_up(self) -> None:
+    def gave_up(self, reason: str) -> None:
         """Nothing will be kept, unless staff requeues this: no page should wait for it."""
 
     def resumed(self) -> None:
@@ -82,11 +84,11 @@ class Keeper(Job):
 
     def on_failure(self, error: BaseException) -> None:
         for _commission in unkept(self.asked):
-            self.gave_up()
+            self.gave_up(str(error) or type(error).__name__)
 
     def on_cancel(self) -> None:
         for _commission in unkept(self.asked):
-            self.gave_up()
+            self.gave_up(CANCELED)
 
     def on_requeue(self) -> None:
         for _commission in unkept(self.asked):

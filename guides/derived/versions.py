@@ -24,7 +24,7 @@ _shown: dict[str, Shown] = {}
 
 
 class CantPutBack(Exception):
-    """No slice has said how units of this kind are shown."""
+    """There is nothing that could show this version again."""
 
 
 def unit_of(kind: str, *parts: object) -> str:
@@ -132,6 +132,8 @@ def put_back(version: Version, by: object) -> Version | None:
     if not can_be_put_back(version):
         raise CantPutBack(f"{version.unit}: no slice shows versions of its kind.")
     content = shown(version.unit)
+    if content is None and kind_of(version.unit) in _shown:
+        raise CantPutBack(f"{version.unit}: it was deleted, or no page shows it any more.")
     if content is not None and not _is_known(version.unit, content):
         keep(version.unit, content, made_by=BY_HAND)
     _put_back[kind_of(version.unit)](version)

@@ -27,6 +27,7 @@ NAMES = {
     "spot_name": ("spot", "spot_name", "spot name", "name", "スポット", "名所"),
     "title": ("title", "guide", "題", "題名", "タイトル", "ガイド"),
     "topic": ("topic", "theme", "tag", "subject", "テーマ", "話題", "トピック"),
+    "angle": ("angle", "what the text should tell"),
     "source": ("text", "original", "source", "原文", "本文"),
     "week": ("week", "週"),
     "new": ("new guides this week",),

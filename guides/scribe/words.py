@@ -225,8 +225,16 @@ class Words:
 
     def description(self, path: Path) -> str:
         if "spot_name" in self.brief.facts:
-            return self.sentence(path, self.brief.facts["spot_name"])
+            return self.story(self.brief.facts["spot_name"])
         return self.sight(path).sentence
+
+    def story(self, name: str) -> str:
+        """Two short paragraphs about a spot."""
+        turns = range(self.brief.seed % len(SENTENCES["en"]), 100)
+        first, second, third = (self.sentence([turn * 5], name) for turn in turns[:3])
+        space = " " if self.brief.language == "en" else ""
+        told = self.brief.facts.get("angle") or self.sight([]).sentence
+        return f"{told}{space}{first}\n\n{second}{space}{third}"
 
     def sentence(self, path: Path, name: str) -> str:
         sentences = SENTENCES[self.brief.language]
@@ -261,6 +269,8 @@ class Words:
 FIELDS: dict[str, Callable[[Words, Path], str]] = {
     "title": lambda words, path: words.brief.facts.get("title") or words.phrase("title"),
     "description": Words.description,
+    "angle": lambda words, path: words.sight(path).sentence,
+    "paragraph": lambda words, path: words.sentence(path, words.brief.subject or words.place),
     **dict.fromkeys(["name", "spot_name", "spot", "spots"], Words.spot),
     **dict.fromkeys(["translation", "translated", "translated_text"], Words.translation),
     **dict.fromkeys(["language", "lang", "locale"], lambda words, path: words.brief.language),

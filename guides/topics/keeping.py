@@ -64,7 +64,7 @@ class KeepTopic(commissions.Keeper):
 
     # The answers are not kept after all: the next refresh asks again.
 
-    def gave_up(self) -> None:
+    def gave_up(self, reason: str) -> None:
         self.rows().filter(source_hash=self.source_hash).update(source_hash="")
 
 

@@ -157,7 +157,7 @@ class KeepTranslations(Keeper):
 
     # No page may wait for ever: whatever becomes of this job, its texts say so.
 
-    def gave_up(self) -> None:
+    def gave_up(self, reason: str) -> None:
         waiting = self.rows().filter(process_id=self.asked, state=State.ASKED)
         waiting.update(state=State.FAILED, fault=Fault.NOT_KEPT)
 

@@ -48,7 +48,7 @@ class KeepWeek(commissions.Keeper):
     def keep(self, answers: Sequence[LLMJob], commission: Commission) -> None:
         keeping.keep(self.week_key, self.asked_for, answers, commission)
 
-    def gave_up(self) -> None:
+    def gave_up(self, reason: str) -> None:
         self.await_them(False)
 
     def resumed(self) -> None:
