@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from guides import services, validators
 from guides.topics import asking as topics
 from guides.topics import finding
+from guides.translation import asking as translation
 from guides.translation import following
 from guides.weeks import asking as weeks
 from guides.writing import asking as writing
@@ -47,7 +48,8 @@ def withdraw_guide(event: Event, run: Run) -> list[str]:
     if not services.withdraw_guide(plan_id, event.created_at):
         log.info("%s of %s: no such guide, or it was published later", event, plan_id)
         return []
-    writing.stop(plan_id)  # what is not written yet is not bought
+    writing.stop(plan_id)  # what is not written or translated yet is not bought
+    translation.stop(plan_id, by="its guide")
     return finding.weigh(plan_id)
 
 

@@ -21,7 +21,6 @@ from guides.models import (
 )
 from guides.models.spot import DELETED
 from guides.strategies import PictureStrategy
-from guides.translation import asking, following
 from jobs import events, queue
 from jobs.models import ENDED, Call, State, Status
 from jobs.paid.batches import asked
@@ -189,7 +188,6 @@ def withdraw_guide(plan_id: str, told_at: datetime) -> bool:
     if found:  # the guide before its jobs, as when it is handed over
         jobs = SpotImageJob.objects.filter(plan_id=plan_id)
         queue.cancel(jobs, WITHDRAWN, by="its guide")
-        asking.stop(plan_id, by="its guide")
     return bool(found)
 
 
@@ -206,7 +204,6 @@ def publish_guides(guides: QuerySet[Guide]) -> tuple[list[Guide], int]:
         spots = list(guide.spots.all())
         names = [spot.spot_name for spot in spots]
         asked += ask_again(guide, names, origin=Status.CANCELED) + request_images(spots)
-        following.follow(guide.pk)
     rows = Guide.objects.filter(pk__in=[guide.pk for guide in found])
     rows.update(withdrawn_at=None, published_at=Now())
     for guide in found:

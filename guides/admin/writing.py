@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods
 
 from guides.models import Guide, SpotDetail
 from guides.writing import again, texts
-from guides.writing.models import Manuscript, SpotState
+from guides.writing.models import Manuscript, PlannedSpot, SpotState
 from jobs import queue
 from jobs.admin.base import GuardedAdmin, page_of
 from jobs.console import audit
@@ -64,7 +64,7 @@ class WritingMixin(GuardedAdmin):
         what = request.GET.get("what", "")[:100]
         try:
             if request.method == "POST":
-                self.ask(request, guide, what)
+                self.write_anew(request, guide, what)
             else:
                 return self.show_order(request, guide, what)
         except again.Refused as refused:
@@ -93,7 +93,7 @@ class WritingMixin(GuardedAdmin):
         }
         return TemplateResponse(request, "admin/guides/write_again.html", context)
 
-    def ask(self, request: HttpRequest, guide: Guide, what: str) -> None:
+    def write_anew(self, request: HttpRequest, guide: Guide, what: str) -> None:
         with transaction.atomic():
             order = again.ask_again(guide.pk, what, by=request.user)
             audit.note(request.user, [guide], ASKED % len(order.asked))
@@ -133,5 +133,5 @@ def subject_of(guide: Guide, what: str) -> str:
         spot = guide.spots.get(pk=rest.partition(":")[0])
         return spot.spot_name
     if kind == "planned":
-        return guide.manuscript.planned.get(pk=rest).name
+        return PlannedSpot.objects.get(manuscript__guide=guide, pk=rest).name
     return str(guide)
