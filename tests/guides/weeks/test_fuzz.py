@@ -19,6 +19,7 @@ from tests.jobs.llm.conftest import raw, work
 pytestmark = pytest.mark.django_db(transaction=True)
 
 ANSWERS = int(os.environ.get("FUZZ_REQUESTS", "40"))
+PARTS = 4  # each within the time limit of a test
 MARKUP = re.compile(
     r"<(?:script|img|iframe|b|svg|a href=.?(?:javascript|https?://evil))", re.IGNORECASE
 )
@@ -57,9 +58,10 @@ class Model(random.Random):
 
 
 @pytest.mark.search
-def test_no_answer_spoils_a_week(quill, client):
+@pytest.mark.parametrize("part", range(PARTS))
+def test_no_answer_spoils_a_week(quill, client, part):
     guide_of(WEDNESDAY, "Gate")
-    model = Model(47)  # the same answers every time
+    model = Model(part)  # the same answers every time
     quill.write_plainly = quill.write
 
     def write(request, timeout):
@@ -68,7 +70,7 @@ def test_no_answer_spoils_a_week(quill, client):
 
     quill.write = write
     shown = 0
-    for _ in range(ANSWERS // 2):  # two languages each
+    for _ in range(ANSWERS // PARTS // 2):  # two languages each
         ask_and_keep()
 
         assert not WeekText.objects.filter(is_awaited=True).exists()
