@@ -18,8 +18,8 @@ from tests.jobs.llm.conftest import raw, work
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-ANSWERS = int(os.environ.get("FUZZ_REQUESTS", "40"))
-PARTS = 4  # each within the time limit of a test
+ANSWERS = int(os.environ.get("FUZZ_REQUESTS", "60"))
+PARTS = 10  # each within the time limit of a test
 MARKUP = re.compile(
     r"<(?:script|img|iframe|b|svg|a href=.?(?:javascript|https?://evil))", re.IGNORECASE
 )
@@ -69,7 +69,6 @@ def test_no_answer_spoils_a_week(quill, client, part):
         return quill.write_plainly(request, timeout)
 
     quill.write = write
-    shown = 0
     for _ in range(ANSWERS // PARTS // 2):  # two languages each
         ask_and_keep()
 
@@ -79,10 +78,8 @@ def test_no_answer_spoils_a_week(quill, client, part):
             assert answer.status_code in ((200, 404) if KEY in path else (200,)), path
             main = answer.content.decode().partition("<main")[2]
             assert not MARKUP.search(without_pictures(main)), path
-        shown += WeekText.objects.exclude(summary_text="").exists()
-    assert shown
-    text = WeekText.objects.exclude(summary_text="").first()
-    assert set(text.summary_json) == set(ENGLISH)
+    for text in WeekText.objects.exclude(summary_text=""):
+        assert set(text.summary_json) == set(ENGLISH)
 
 
 def without_pictures(html):
