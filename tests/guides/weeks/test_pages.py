@@ -4,6 +4,7 @@ import pytest
 from django.db.models.functions import Now
 
 from guides.models import Guide
+from guides.weeks import keeping
 from guides.weeks.keys import Week
 from guides.weeks.models import WeekText
 from tests.guides.pages import finish, new_guide
@@ -128,6 +129,21 @@ def test_many_events_are_not_all_shown(client):
     say(key_events=[f"Event {n}" for n in range(500)])
 
     assert read(client).count("<li>Event ") == 8
+
+
+def test_a_huge_answer_is_not_read_to_its_end(client, monkeypatch):
+    say(key_events=["x" * 1_000_000] * 100, what_changed="<" * 1_000_000)
+    read_letters = []
+    plain = keeping.plain_text.plain
+
+    def noting(text, *most, **lines):
+        read_letters.append(len(text))
+        return plain(text, *most, **lines)
+
+    monkeypatch.setattr(keeping.plain_text, "plain", noting)
+
+    assert client.get(PAGE).status_code == 200
+    assert sum(read_letters) < 50_000
 
 
 def test_the_list_has_the_newest_first_and_pages(client, django_assert_max_num_queries):
