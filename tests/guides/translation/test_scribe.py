@@ -27,7 +27,7 @@ def demo_texts():
         yield from sources(guide, rows)
 
 
-@pytest.mark.parametrize("source", demo_texts(), ids=lambda source: source.text[:20])
+@pytest.mark.parametrize("source", list(demo_texts()), ids=lambda source: source.text[:20])
 def test_every_text_of_the_demo_guides_can_be_had_in_the_other_language(source):
     [target] = languages.other_than(source.language)
 
