@@ -8,6 +8,7 @@ from django.contrib.admin.utils import quote
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.html import escape
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminTextareaWidget
 
@@ -34,7 +35,8 @@ class TextForm(forms.ModelForm):
         self.source = source_of(self.instance.guide, self.instance.key)
         if self.source:
             self.fields["seen"].initial = self.source.hash
-            self.fields["text"].help_text = self.source.text
+            # The admin writes help texts as they are, and this one is an author's.
+            self.fields["text"].help_text = escape(self.source.text)
         self.fields["text"].widget.attrs["lang"] = self.instance.language
 
     def clean_text(self) -> str:

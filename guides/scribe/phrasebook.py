@@ -123,13 +123,21 @@ def placed(text: str, language: str, book: dict[str, str]) -> str:
 
 def sample(text: str, language: str) -> str:
     """A text that no page takes for a real translation, short enough to be in one language."""
-    start = " ".join(text.split())
+    words = " ".join(text.split())
     if language == "ja":
-        start = f"{start[:12]}…" if len(start) > 12 else start
-        if len(text) <= SHORT:
-            return f"「{start}」という名の場所（見本の訳）"
-        return f"「{start}」で始まる文章です。これは見本の訳で、本当の訳は言語モデルが書きます。"
-    start = f"{start[:4]}…" if len(start) > 4 else start
-    if len(text) <= SHORT // 2:
-        return f"A place called “{start}” (sample translation)"
-    return f"A text that begins “{start}”. This is a sample: a language model writes the real one."
+        if len(words) <= SHORT:
+            return f"「{start(words, 8)}」（見本の訳）"
+        return (
+            f"「{start(words, 12)}」で始まる文章です。"
+            "これは見本の訳で、本当の訳は言語モデルが書きます。"
+        )
+    if len(words) <= SHORT // 2:
+        return f"“{start(words, 4)}” (sample translation)"
+    return (
+        f"A text that begins “{start(words, 4)}”. "
+        "This is a sample: a language model writes the real one."
+    )
+
+
+def start(words: str, letters: int) -> str:
+    return words if len(words) <= letters else f"{words[:letters]}…"

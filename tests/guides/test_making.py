@@ -211,7 +211,7 @@ def test_the_price_is_told_before_anything_is_saved(staff, paid, settings, price
 
 
 def test_ten_spots_cost_a_fixed_number_of_queries(staff, django_assert_max_num_queries):
-    with django_assert_max_num_queries(19):
+    with django_assert_max_num_queries(20):
         type_in(staff, "\n".join(map(str, range(10))))
 
 

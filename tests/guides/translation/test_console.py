@@ -148,6 +148,17 @@ def test_a_correction_is_shown_and_stays_until_its_source_changes(staff, transla
     ]
 
 
+def test_the_original_beside_a_correction_is_escaped(staff):
+    translate()
+    SpotDetail.objects.update(description="<script>alert(1)</script>")
+    row = rows()["Gate description"]
+
+    for address in (LOOK, reverse("admin:guides_guidetranslation_change", args=[row.pk])):
+        page = staff.get(address).text
+        assert "&lt;script&gt;alert(1)" in page
+        assert "<script>alert(1)" not in page
+
+
 def test_a_correction_of_what_is_under_way_is_not_overwritten(staff, translator):
     translate()
     Guide.objects.update(title="Kyoto again")
