@@ -1,4 +1,4 @@
-"""Workers are killed at each step of the writing: nothing is asked twice, each spot is there once."""
+"""Workers are killed at each step of the writing: nothing is asked twice, no spot is lost."""
 
 import signal
 from collections import Counter
