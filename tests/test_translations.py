@@ -11,8 +11,13 @@ from django.utils.translation.template import templatize
 
 ROOT = Path(__file__).parents[1]
 CATALOGUE = ROOT / "locale" / "ja" / "LC_MESSAGES" / "django.po"
-MARKS = {"_", "gettext", "gettext_lazy", "gettext_noop", "ngettext", "ngettext_lazy"}
-IN_TEMPLATE = re.compile(r"""gettext\(u?('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
+# The functions that mark a text, and which of their arguments it is.
+MARKS = {
+    **dict.fromkeys(["_", "gettext", "gettext_lazy", "gettext_noop"], 0),
+    **dict.fromkeys(["ngettext", "ngettext_lazy"], 0),
+    **dict.fromkeys(["pgettext", "pgettext_lazy"], 1),
+}
+IN_TEMPLATE = re.compile(r"""(?:gettext|\b_)\(u?('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
 PLACE = re.compile(r"%\(\w+\)[a-z]")
 
 
@@ -25,9 +30,10 @@ def texts_of_code(folder):
     for path in (ROOT / folder).rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             match node:
-                case ast.Call(func=ast.Name(id=name), args=[ast.Constant(value=str(text)), *_]):
-                    if name in MARKS:
-                        yield text
+                case ast.Call(func=ast.Name(id=name), args=[*args]) if name in MARKS:
+                    match args[MARKS[name] :]:
+                        case [ast.Constant(value=str(text)), *_]:
+                            yield text
 
 
 def texts_of_templates():

@@ -148,9 +148,9 @@ def test_a_guide_is_taken_whole_or_not_at_all(send, monkeypatch):
 def test_the_number_of_queries_is_fixed(send, django_assert_max_num_queries, count):
     names = [f"Spot {n}" for n in range(count)]
 
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(15):
         send(guide(*names))
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(15):
         send(guide(*names, "One more", title="Another"))
 
 

@@ -211,7 +211,7 @@ def test_home_costs_no_query_per_guide(client, django_assert_max_num_queries):
     Guide.objects.update(picture_strategy="batch")
     put_into_batch(*map(str, range(20)))
 
-    with django_assert_max_num_queries(13):
+    with django_assert_max_num_queries(15):
         assert client.get("/").content.decode().count("Arrives by tomorrow") == 5
 
 

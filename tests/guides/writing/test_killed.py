@@ -1,4 +1,4 @@
-"""Workers are killed at each step of the writing: nothing is asked for or saved twice."""
+"""Workers are killed at each step of the writing: nothing is asked twice, no spot is lost."""
 
 import signal
 from collections import Counter
