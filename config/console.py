@@ -72,10 +72,11 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
             ("guides_guide", _("Guides"), "map"),
             ("guides_spotdetail", _("Spots"), "location_on"),
             ("guides_spotimage", _("Versions"), "photo_library"),
-            ("guides_weektext", _("Weeks"), "date_range"),
         ),
         sidebar(
             _("Texts"),
+            ("guides_weektext", _("Weeks"), "date_range"),
+            ("guides_topicsummary", _("Topics"), "sell"),
             ("guides_version", _("Versions of texts"), "difference"),
             ("guides_commission", _("Commissions"), "edit_note"),
         ),
