@@ -126,6 +126,17 @@ def test_whoever_may_only_look_can_not_ask(client, translator):
 # What a person corrects
 
 
+def test_whoever_may_only_look_sees_a_translation(client, translator):
+    save_kyoto()
+    translate()
+    row = GuideTranslation.objects.get(key="title")
+
+    page = log_in(client, "viewers").get(correction(row, "")[0])
+
+    assert page.status_code == 200
+    assert row.text in page.text
+
+
 def test_a_correction_is_shown_and_stays_until_its_source_changes(staff, translator):
     translate()
 
