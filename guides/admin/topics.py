@@ -107,7 +107,13 @@ class TopicSummaryAdmin(AskingAdmin):
 
     @transaction.atomic
     def carry_out(self, request: HttpRequest, summary: TopicSummary, name: str) -> None:
-        if asking.ask_now(summary.tag, by=request.user):
+        try:
+            asked = asking.ask_now(summary.tag, by=request.user)
+        except asking.UnderWay:
+            text = gettext("Nothing was changed: %s is being summed up already.") % summary.tag
+            self.message_user(request, text, messages.WARNING)
+            return
+        if asked:
             audit.note(request.user, [summary], gettext_noop("Asked for a new text."))
             text = gettext("New texts are on their way; the old ones stay until then.")
             self.message_user(request, text, messages.SUCCESS)

@@ -31,8 +31,10 @@ class TextForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["text"].required = True
         self.source = source_of(self.instance.guide, self.instance.key)
+        if "text" not in self.fields:
+            return  # for a user who may only view it
+        self.fields["text"].required = True
         if self.source:
             self.fields["seen"].initial = self.source.hash
             # The admin writes help texts as they are, and this one is an author's.

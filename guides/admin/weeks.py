@@ -19,6 +19,7 @@ from guides.derived.prices import Price
 from guides.weeks import asking, keeping
 from guides.weeks.jobs import KeepWeek, Wanted, WeeklySummary
 from guides.weeks.models import WeekText
+from guides.weeks.shown import is_week
 from jobs.admin import JobAdmin
 from jobs.admin.asking import AskingAdmin, Question
 from jobs.console import audit
@@ -135,6 +136,8 @@ class WeekTextAdmin(AskingAdmin):
         }
 
     def questions(self, request: HttpRequest, row: Any) -> list[Question]:
+        if not is_week(row.week_key):
+            return []
         return [Question("again", _("Sum up again"), lambda: effects_of(row))]
 
     def carry_out(self, request: HttpRequest, row: Any, name: str) -> None:

@@ -30,6 +30,8 @@ class Standing:
             return False
         if self.process is None or self.process.follow_error:
             return True
+        if self.process.ended_at and not self.process.follow:
+            return True  # a person has let nothing follow
         has_followed = self.process.followed_at is not None
         has_given_up = self.keeper is None or self.keeper.status in GIVEN_UP
         return has_followed and has_given_up

@@ -113,7 +113,10 @@ def can_be_put_back(version: Version) -> bool:
 def shown(unit: str) -> Payload | None:
     """What pages show of a unit, if its slice tells and there is anything."""
     tell = _shown.get(kind_of(unit))
-    return tell(unit) if tell else None
+    try:
+        return tell(unit) if tell else None
+    except ValueError:  # no name of a unit: another program may have stored anything
+        return None
 
 
 def is_shown(version: Version) -> bool:
@@ -136,7 +139,10 @@ def put_back(version: Version, by: object) -> Version | None:
         raise CantPutBack(f"{version.unit}: it was deleted, or no page shows it any more.")
     if content is not None and not _is_known(version.unit, content):
         keep(version.unit, content, made_by=BY_HAND)
-    _put_back[kind_of(version.unit)](version)
+    try:
+        _put_back[kind_of(version.unit)](version)
+    except (KeyError, TypeError):
+        raise CantPutBack(f"{version}: its content is not that of such a text.") from None
     return keep(version.unit, version.payload, made_by=str(by))
 
 

@@ -150,5 +150,10 @@ class Guide(models.Model):
 
     @property
     def spoken(self) -> str:
-        """The language of its texts: as it says, else as their letters tell."""
-        return self.language or languages.guess(self.title, self.destination, self.summary)
+        """The language of its texts: as it says, else as their letters tell.
+
+        Another program may have stored a language that the site does not have.
+        """
+        if self.language in languages.codes():
+            return self.language
+        return languages.guess(self.title, self.destination, self.summary)

@@ -12,7 +12,8 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 
 from guides import languages
-from guides.derived import commissions, prices, prompts, versions
+from guides.derived import commissions, prices, prompts, told, versions
+from guides.derived.models import Commission
 from guides.topics import finding
 from guides.topics.keeping import KeepTopic
 from guides.topics.summaries import TopicSummary
@@ -45,6 +46,10 @@ class RefreshTopic(Job):
 
     def perform(self, run: Run) -> None:
         refresh(self.tag)
+
+
+class UnderWay(Exception):
+    """The same was asked about this topic, and the answers are not here yet."""
 
 
 class Facts(NamedTuple):
@@ -104,12 +109,17 @@ def refresh(topic: str) -> None:
 
 @transaction.atomic
 def ask_now(topic: str, by: object) -> int:
-    """Ask for all summaries of a topic because a person wants them; returns for how many."""
+    """Ask for all summaries of a topic because a person wants them; returns for how many.
+
+    Raises UnderWay: two presses of the button buy one answer.
+    """
     wanted = languages.codes()
-    lock_rows(topic)
+    rows = lock_rows(topic)
     facts = gather(topic)
     if not facts.guides:
         return 0
+    if is_under_way(rows, facts):
+        raise UnderWay(topic)
     ask(facts, wanted, by)
     return len(wanted)
 
@@ -132,6 +142,18 @@ def lock_rows(topic: str) -> list[TopicSummary]:
     return list(rows.order_by("language").select_for_update())
 
 
+def is_under_way(rows: Iterable[TopicSummary], facts: Facts) -> bool:
+    """Whether answers about these facts are still to come."""
+    asked = [row.asked_at for row in rows if row.asked_at and row.source_hash == facts.hash]
+    if not asked:
+        return False
+    last = max(asked)
+    # `ask` creates the commission just before it notes the time.
+    lately = Commission.objects.filter(created_at__range=(last - timedelta(minutes=1), last))
+    mine = lately.filter(slice=KeepTopic.slice, subject=facts.topic, kept_at=None)
+    return any(not each.is_stuck for each in told.look(mine))
+
+
 def seconds_left(topic: str) -> float:
     """Until the end of the topic's cooldown, by the database's clock; 0 if it is over."""
     rows = TopicSummary.objects.filter(tag=topic).annotate(now=Now())
@@ -143,7 +165,7 @@ def gather(topic: str) -> Facts:
     """The newest guides of the topic and their first spots."""
     guides = list(finding.find_guides(topic)[:MOST_GUIDES])
     spots = finding.find_spots(topic, [guide.pk for guide in guides])
-    told = [
+    guides_told = [
         {
             "title": str(guide),
             "destination": guide.destination,
@@ -155,7 +177,7 @@ def gather(topic: str) -> Facts:
         }
         for guide in guides
     ]
-    return Facts(topic, told, [guide.pk for guide in guides])
+    return Facts(topic, guides_told, [guide.pk for guide in guides])
 
 
 def shorten(text: str) -> str:

@@ -12,6 +12,7 @@ from guides.derived import commissions, plain_text, versions
 from guides.derived.models import Commission
 from guides.topics.summaries import TopicSummary
 from jobs.llm.models import LLMJob
+from jobs.models import Status
 
 LONGEST = 900  # characters of a summary
 
@@ -38,15 +39,17 @@ class KeepTopic(commissions.Keeper):
 
     def keep(self, answers: Sequence[LLMJob], commission: Commission) -> None:
         rows = {row.language: row for row in self.rows().order_by("language").select_for_update()}
-        for answer in answers:
-            row = rows.get(self.languages[answer.position])
+        brought = {self.languages[answer.position]: answer for answer in answers}
+        for language, row in rows.items():
             # A newer request has other facts: its answer counts, also if it comes first.
-            if row and row.source_hash in (self.source_hash, ""):
-                self.keep_answer(row, answer, commission)
+            if row.source_hash in (self.source_hash, ""):
+                self.keep_answer(row, brought.get(language), commission)
 
-    def keep_answer(self, row: TopicSummary, answer: LLMJob, commission: Commission) -> None:
-        text = read(answer.response_json, row)
-        if not text:
+    def keep_answer(self, row: TopicSummary, answer: LLMJob | None, commission: Commission) -> None:
+        # Requeued after a success, a request that failed may still have the old answer.
+        has_succeeded = answer is not None and answer.status == Status.SUCCEEDED
+        text = read(answer.response_json, row) if answer and has_succeeded else ""
+        if not answer or not text:
             row.source_hash = ""  # nothing came of it: the next refresh asks again
             row.save(update_fields=["source_hash"])
             return

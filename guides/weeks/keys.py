@@ -15,6 +15,8 @@ FIRST_YEAR, LAST_YEAR = 2000, 2999  # within these, keys sort as their weeks do
 class InvalidWeek(ValueError):
     """This is not the name of a week; the text names the value."""
 
+    silent_variable_failure = True  # templates show nothing in its place
+
 
 class Week(NamedTuple):
     year: int

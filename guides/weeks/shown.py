@@ -68,17 +68,24 @@ def latest() -> ShownWeek | None:
 
 def find(week_key: str) -> ShownWeek | None:
     """The page of a week, if anything is said of it; its guides may be gone."""
-    try:
-        Week.parse(week_key)
-    except InvalidWeek:
+    if not is_week(week_key):
         return None
     rows = list(WeekText.objects.written().filter(week_key=week_key))
     return ShownWeek(chosen(rows)) if rows else None
 
 
+def is_week(week_key: str) -> bool:
+    """Whether this names a week; other programs may have stored anything."""
+    try:
+        Week.parse(week_key)
+    except InvalidWeek:
+        return False
+    return True
+
+
 def find_all(week_keys: Iterable[str]) -> list[ShownWeek]:
     """These weeks in this order, in one query, without what only their own page shows."""
-    keys = list(week_keys)
+    keys = list(filter(is_week, week_keys))
     by_key: dict[str, list[WeekText]] = {}
     for row in WeekText.objects.written().filter(week_key__in=keys).defer("summary_json"):
         by_key.setdefault(row.week_key, []).append(row)

@@ -224,5 +224,6 @@ def fail(manuscript: Manuscript, reason: str) -> None:
     reason = plain(reason, LONGEST_ERROR)
     waiting = manuscript.planned.filter(state=SpotState.WRITING)
     waiting.update(state=SpotState.FAILED, error=reason)
-    manuscript.state, manuscript.error, manuscript.ended_at = State.FAILED, reason, Now()
-    manuscript.save()
+    # Not save(), which would insert a row that was deleted meanwhile.
+    row = Manuscript.objects.filter(pk=manuscript.pk, process_id=manuscript.process_id)
+    row.update(state=State.FAILED, error=reason, ended_at=Now())

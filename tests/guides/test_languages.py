@@ -34,5 +34,9 @@ def test_a_guide_speaks_the_language_it_names():
     assert Guide(title="Kyoto", language="ja").spoken == "ja"
 
 
+def test_a_language_that_the_site_does_not_have_is_not_spoken():
+    assert Guide(title="Kyoto", language="xx").spoken == "en"
+
+
 def test_a_guide_that_names_none_speaks_as_its_letters_tell():
     assert Guide(title="広島から宮島へ", summary="川の街から。").spoken == "ja"

@@ -11,6 +11,7 @@ from guides.derived.models import Commission
 from guides.models import Guide
 from jobs import queue
 from jobs.models import Process, Status
+from jobs.queue import processes
 from tests.guides.derived.keeping import work
 from tests.jobs.console import cards_of
 from tests.testapp.keeping import KeepLines, ask_for_lines
@@ -93,6 +94,15 @@ def test_a_commission_without_its_keeper_needs_a_person(spoil):
             KeepLines.objects.all().delete()
         case "forget":
             Process.objects.all().delete()
+
+    assert state() == "failed"
+
+
+def test_a_commission_that_nothing_follows_does_not_wait():
+    ask_for_lines("one")
+    processes.let_nothing_follow(Process.objects.get())
+
+    work()
 
     assert state() == "failed"
 

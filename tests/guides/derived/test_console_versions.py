@@ -9,6 +9,7 @@ from django.urls import reverse
 from guides.admin.texts import versions_link
 from guides.derived import versions
 from guides.derived.models import Commission, Version
+from guides.models import Guide
 from jobs.models import Process, uuid7
 from tests.jobs.console import EVIL, log_in
 
@@ -117,6 +118,25 @@ def test_the_latest_version_can_be_chosen_if_a_person_edited_the_text_since(oper
     assert page["text"].startswith("New")
     made = list(Version.objects.order_by("version").values_list("payload__text", "made_by"))
     assert made[2:] == [("By hand.", "a person"), ("New temples and quiet gardens.", "operators")]
+
+
+@pytest.mark.parametrize("unit", ["spot:x", "translation:x", "topic:x", "week:x", "guide:x"])
+def test_a_unit_that_names_nothing_has_a_page_and_is_not_put_back(operator, unit):
+    old, _new = keep("Old.", unit), keep("New.", unit)
+
+    assert "Old." in cards(operator, old)
+    assert "no page shows it any more" in put_back(operator, old).text
+
+
+@pytest.mark.parametrize("payload", [{"words": "Old."}, ["Old."], "Old."])
+def test_a_content_of_another_form_is_not_put_back(operator, payload):
+    Guide.objects.create(plan_id="kyoto", title="Kyoto")
+    facts = {"payload": payload, "payload_hash": "0", "made_by": "a program"}
+    other = Version.objects.create(unit="guide:kyoto", version=1, **facts)
+
+    assert "Old." in cards(operator, other)
+    assert "its content is not that of such a text" in put_back(operator, other).text
+    assert Guide.objects.get().title == "Kyoto"
 
 
 def test_a_kind_that_no_slice_shows_says_so(operator):

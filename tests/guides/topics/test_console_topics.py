@@ -56,6 +56,16 @@ def test_a_new_text_is_asked_for_after_its_price_was_told(operator, summary, tel
     assert LogEntry.objects.filter(change_message__contains="Asked for a new text").exists()
 
 
+def test_two_presses_buy_one_answer(operator, summary, teller):
+    operator.post(refresh_of(summary))
+
+    page = operator.post(refresh_of(summary), follow=True)
+    work()
+
+    assert "temple is being summed up already" in page.text
+    assert len(teller.asked) == 4  # two languages, at first and now
+
+
 def test_the_price_of_a_paid_provider_is_told(operator, summary, teller):
     teller.is_free = False
     Provider.objects.update(price=0, input_price=1, output_price=10)

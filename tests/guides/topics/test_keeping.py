@@ -81,6 +81,28 @@ def test_a_failed_request_leaves_the_old_text(teller):
     assert Commission.objects.order_by("-created_at").first().failed == 1
 
 
+def test_the_old_answer_of_a_request_that_failed_since_is_not_kept(teller):
+    start()
+    work(EventJob, RefreshTopic, LLMJob)
+    LLMJob.objects.update(status="failed")
+
+    work(KeepTopic)
+
+    assert texts() == {"en": OLD, "ja": OLD}
+    assert row().source_hash == ""
+
+
+def test_a_request_that_was_deleted_is_asked_for_again(teller):
+    start()
+    work(EventJob, RefreshTopic, LLMJob)
+    LLMJob.objects.filter(position=0).delete()
+
+    work(KeepTopic)
+
+    assert row("en").source_hash == ""
+    assert texts() == {"en": OLD, "ja": JAPANESE}
+
+
 def test_an_answer_is_cut_and_made_plain(teller):
     start()
     teller.answers["en"] = said("**Roofs** [here](https://evil.example).\x00 " + "word " * 1000)

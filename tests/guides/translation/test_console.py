@@ -2,6 +2,8 @@
 
 import pytest
 from django.contrib.admin.models import LogEntry
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from guides.derived import versions
@@ -126,6 +128,17 @@ def test_whoever_may_only_look_can_not_ask(client, translator):
 # What a person corrects
 
 
+def test_whoever_may_only_look_sees_a_translation(client, translator):
+    save_kyoto()
+    translate()
+    row = GuideTranslation.objects.get(key="title")
+
+    page = log_in(client, "viewers").get(correction(row, "")[0])
+
+    assert page.status_code == 200
+    assert row.text in page.text
+
+
 def test_a_correction_is_shown_and_stays_until_its_source_changes(staff, translator):
     translate()
 
@@ -206,14 +219,30 @@ def test_an_older_version_can_be_put_back(staff):
     assert versions.latest(first.unit).made_by == "mika"
 
 
-def test_a_version_of_a_spot_that_is_gone_changes_nothing(staff):
+def test_putting_back_locks_the_guide_before_its_translation(staff):
+    translate()
+    version = Version.objects.filter(unit="translation:ja:kyoto:title").latest("version")
+
+    with CaptureQueriesContext(connection) as queries:
+        versions.put_back(version, by="mika")
+
+    locks = [each["sql"] for each in queries if "UPDATE" in each["sql"].partition(" FOR ")[2]]
+    assert 'FROM "guides"' in locks[0]
+    assert 'FROM "guide_translations"' in locks[1]
+
+
+@pytest.mark.parametrize("gone", [Guide, SpotDetail])
+def test_a_version_of_a_text_that_is_gone_changes_nothing(staff, gone):
     translate()
     first = Version.objects.get(unit=rows()["Gate name"].unit)
-    Guide.objects.get().delete()
+    correct(staff, rows()["Gate name"], "大門")
+    for row in gone.objects.all():
+        row.delete()
 
-    versions.put_back(first, by="mika")
+    with pytest.raises(versions.CantPutBack):
+        versions.put_back(first, by="mika")
 
-    assert not GuideTranslation.objects.exists()
+    assert Version.objects.filter(unit=first.unit).count() == 2
 
 
 def test_a_guide_is_deleted_with_its_translations(client, translator):

@@ -109,8 +109,9 @@ def test_a_japanese_guide_is_read_in_english(client, translator):
 def test_tags_say_their_language(client, kyoto):
     SpotDetail.objects.update(topic_tags=["temple"])
 
-    assert '<li lang="en">temple</li>' in client.get(f"{PAGE}?lang=ja").text
-    assert "<li>temple</li>" in client.get(PAGE).text
+    link = '<a href="/topics/temple/">temple</a>'
+    assert f'<li lang="en">{link}</li>' in client.get(f"{PAGE}?lang=ja").text
+    assert f"<li>{link}</li>" in client.get(PAGE).text
 
 
 def test_a_translation_is_escaped(client, translator):

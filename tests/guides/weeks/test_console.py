@@ -50,6 +50,17 @@ def test_the_list_and_the_page_show_the_text(operator, text):
     assert "Sum up again" in page
 
 
+@pytest.mark.parametrize("key", ["2026-W99", "a/b"])
+def test_a_row_that_names_no_week_has_a_page_and_no_button(operator, text, key):
+    WeekText.objects.update(week_key=key)
+
+    page = operator.get(page_of(text))
+
+    assert page.status_code == 200
+    assert "Sum up again" not in page.text
+    assert operator.get(ask_page(text)).status_code == 302
+
+
 def test_hostile_answers_are_escaped(operator, text):
     WeekText.objects.update(summary_text=EVIL, summary_json={"summary_text": EVIL})
 

@@ -112,6 +112,14 @@ def test_nonsense_has_no_page(client, key):
     assert client.get("/weeks/" + key.replace("\n", "%0A") + "/").status_code == 404
 
 
+def test_a_row_that_names_no_week_spoils_no_page(client):
+    say()
+    WeekText.objects.filter(week_key=KEY).update(week_key="2026-W99")
+
+    for path in ("/", "/weeks/", "/feed/"):
+        assert client.get(path).status_code == 200
+
+
 def test_hostile_words_are_shown_as_words(client):
     evil = '<script>alert(1)</script><b>x</b> & "y" {{ 7|add:7 }} javascript:alert(2)'
     say(summary_text=evil, key_events=[evil, {"a": 1}, None, "ok"], what_changed=[evil])

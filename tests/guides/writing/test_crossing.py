@@ -7,6 +7,7 @@ from django.db.models.functions import Now
 
 from guides import handlers, services
 from guides.models import Guide, SpotDetail, SpotImageJob
+from guides.writing import asking, keepers
 from guides.writing.models import Manuscript
 from jobs import llm
 from jobs.llm.models import LLMJob
@@ -48,6 +49,16 @@ def test_a_person_who_wrote_only_the_title_still_gets_a_summary():
 
     guide = Guide.objects.get()
     assert (guide.title, guide.summary) == ("Our week", "Up and down the hills.")
+
+
+def test_a_manuscript_that_is_forgotten_while_it_fails_does_not_come_back():
+    guide = wish()
+    read_before = manuscript()
+    asking.forget(guide.pk)
+
+    keepers.fail(read_before, "the worker died")
+
+    assert not Manuscript.objects.exists()
 
 
 def test_a_spot_that_a_person_added_meanwhile_is_left_alone():
