@@ -76,6 +76,7 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
         ),
         sidebar(
             _("Texts"),
+            ("guides_topicsummary", _("Topics"), "sell"),
             ("guides_version", _("Versions of texts"), "difference"),
             ("guides_commission", _("Commissions"), "edit_note"),
         ),
