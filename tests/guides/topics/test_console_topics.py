@@ -39,6 +39,10 @@ def test_operators_see_texts_and_their_versions(operator, summary):
     assert 'href="/topics/temple/"' in page.text
 
 
+def test_every_page_of_the_console_leads_to_the_summaries(operator):
+    assert f'href="{LIST}"' in operator.get(reverse("admin:index")).text
+
+
 def test_a_topic_is_found_by_its_name(operator, summary):
     assert ENGLISH in operator.get(LIST, {"q": "TEMPLE"}).text
     assert ENGLISH not in operator.get(LIST, {"q": "lake"}).text
