@@ -148,7 +148,19 @@ class Page:
         assert html.count("tomorrow") == ("tomorrow" in delay)
 
 
-def test_a_guide_written_by_batch_is_honest_for_a_day_and_longer(start, batches, client):
+@pytest.fixture
+def paint(start, pictures, monkeypatch):
+    """Let a worker process paint all that is asked for."""
+    monkeypatch.setenv("PICTURES_FOLDER", str(pictures.location))
+    monkeypatch.setenv("PAINTER_SECONDS", "0")
+
+    def paint():
+        assert start("--jobs", "guides.SpotImageJob", "--drain").exit_code() == 0
+
+    return paint
+
+
+def test_a_guide_written_by_batch_is_honest_for_a_day_and_longer(start, batches, client, paint):
     wish(spots=len(NAMES))
     page = Page(client, batches)
     page.assert_slow("Being written: first the outline", "arrives by tomorrow")
@@ -166,10 +178,13 @@ def test_a_guide_written_by_batch_is_honest_for_a_day_and_longer(start, batches,
     page.assert_slow("Being written: 0 of 5 texts", "it takes longer than a day this time")
     batches.complete_all()
     wait_until(lambda: hurry() or is_done())
+    paint()
 
     assert_asked_once(batches)
     assert [len(batch.lines) for batch in batches.created] == [1, len(NAMES)]
     assert batches.paid == []  # all of it came by batch
     html = page.read()
     assert "Being written" not in html
+    assert "data-seldom" not in html
+    assert html.count('class="painted"') == len(NAMES)
     assert all(f"{TEXT} It is the {name}." in html for name in NAMES)
