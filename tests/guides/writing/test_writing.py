@@ -12,6 +12,7 @@ from tests.guides.writing.writers import (
     LISBON,
     TEXT,
     answer,
+    claim,
     describe,
     keep,
     manuscript,
@@ -144,7 +145,7 @@ def test_a_keeper_that_runs_twice_keeps_once():
     wish()
     tell(outline("Castle"))
     answer({"description": TEXT})
-    [job] = KeepTexts.objects.all()
+    [job] = claim(KeepTexts)
 
     for _ in range(2):
         job.perform(None)
