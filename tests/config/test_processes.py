@@ -2,6 +2,7 @@
 
 import os
 import signal
+from types import SimpleNamespace
 
 import pytest
 
@@ -41,8 +42,9 @@ class Machine:
 def machine(monkeypatch):
     machine = Machine()
     monkeypatch.setattr(processes.os, "kill", machine.kill)
-    monkeypatch.setattr(processes.time, "sleep", machine.sleep)
-    monkeypatch.setattr(processes.time, "monotonic", lambda: machine.now)
+    # Not time.sleep itself: threads of other tests may sleep, too.
+    clock = SimpleNamespace(sleep=machine.sleep, monotonic=lambda: machine.now)
+    monkeypatch.setattr(processes, "time", clock)
     return machine
 
 

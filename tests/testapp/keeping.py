@@ -60,7 +60,7 @@ class KeepLines(Keeper):
             raise PermanentError("The lines can't be kept.")
         self.note("kept")
 
-    def gave_up(self):
+    def gave_up(self, reason):
         self.note("gave up")
 
     def resumed(self):

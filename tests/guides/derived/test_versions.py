@@ -78,6 +78,7 @@ def test_two_sessions_at_once_get_two_numbers():
 def test_putting_back_adds_the_older_content_and_shows_it(monkeypatch):
     shown = []
     monkeypatch.setitem(versions._put_back, "topic", lambda version: shown.append(version.payload))
+    monkeypatch.setitem(versions._shown, "topic", lambda unit: {"text": "new"})
     old = keep("old")
     keep("new")
 

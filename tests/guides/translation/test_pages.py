@@ -260,5 +260,5 @@ def test_home_asks_once_for_the_translations_of_all_cards(client, kyoto, django_
         Guide.objects.create(plan_id=f"g{number}", title=f"Guide {number}")
     client.get("/", headers=JAPANESE)
 
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(8):
         client.get("/", headers=JAPANESE)

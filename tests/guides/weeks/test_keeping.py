@@ -6,6 +6,7 @@ import pytest
 
 from guides.derived import versions
 from guides.derived.models import Commission, Version
+from guides.derived.versions import CantPutBack
 from guides.weeks import asking, keeping
 from guides.weeks.jobs import KeepWeek, Wanted, WeeklySummary
 from guides.weeks.models import WeekText
@@ -158,11 +159,12 @@ def test_an_older_version_can_be_put_back(kyoto, writer):
     assert text_of().edited_at
 
 
-def test_a_version_of_a_week_that_is_gone_is_put_back_without_harm(kyoto, writer):
+def test_a_version_of_a_week_that_is_gone_can_not_be_put_back(kyoto, writer):
     sum_up()
     WeekText.objects.all().delete()
 
-    versions.put_back(Version.objects.get(unit=f"week:en:{KEY}"), by="mika")
+    with pytest.raises(CantPutBack, match=f"week:en:{KEY}"):
+        versions.put_back(Version.objects.get(unit=f"week:en:{KEY}"), by="mika")
 
 
 # A keeper in trouble
