@@ -117,7 +117,6 @@ def part_of(row: Guide | SpotDetail, known: Any) -> dict[str, Any]:
     return {
         "name": gettext("Title and summary") if is_guide else row.spot_name,  # type: ignore[union-attr]
         "mark": texts.mark(row, known),
-        "is_untouched": texts.is_untouched(row, known),
         "what": "" if is_guide else f"spot:{row.pk}",
         "paragraphs": [
             {"start": each[:SHORT], "what": f"{kind}:{n}"}
