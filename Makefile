@@ -10,7 +10,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 
 
 # In this order: the later lists keep to the versions of the earlier ones.
 LISTS := requirements requirements-local requirements-uv requirements-gemini requirements-openai \
-	requirements-dev
+	requirements-metrics requirements-traces requirements-tasks requirements-dev
 
 # uv is several times as fast as pip and checks the same hashes. pip installs where uv has no wheel,
 # and where only pip knows the address of the package index.
