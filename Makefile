@@ -48,11 +48,13 @@ test: check ## Set up, check and test, on PostgreSQL and on SQLite
 		--ignore tests/jobs/alerts \
 		--ignore-glob 'tests/jobs/test_console_*' --ignore-glob '*/test_process_*'
 
+LONG := $(BIN)/pytest --long -m "search or few or long" --timeout 1800 --hypothesis-profile long
+
 .PHONY: test-long
-test-long: $(TOOLS) .env ## Search longer for faults, and try console, alerts and killed workers on SQLite
-	@FUZZ_REQUESTS=1000 HOURS=24 SPAN=days $(BIN)/pytest -m search --timeout 1800 --hypothesis-profile long
-	@SPAN=days DATABASE_URL=sqlite:///.test.sqlite3 $(BIN)/pytest -m search --timeout 1800 --hypothesis-profile long tests/jobs
-	@DATABASE_URL=sqlite:///.test.sqlite3 $(BIN)/pytest tests/jobs/test_console_*.py \
+test-long: $(TOOLS) .env ## Search longer, try every variant, and console, alerts and killed workers on SQLite
+	@FUZZ_REQUESTS=1000 HOURS=24 SPAN=days $(LONG)
+	@SPAN=days DATABASE_URL=sqlite:///.test.sqlite3 $(LONG) tests/jobs
+	@DATABASE_URL=sqlite:///.test.sqlite3 $(BIN)/pytest --long tests/jobs/test_console_*.py \
 		tests/jobs/alerts tests/jobs/test_process_*.py tests/jobs/*/test_process_*.py
 
 .PHONY: test-year

@@ -20,11 +20,12 @@ TEST_CLUSTER = server.Server(BASE_DIR / ".postgres-test", durable=False)
 if not DATABASE_URL and server.binaries():
     DATABASES = {"default": tune(server.database(TEST_CLUSTER.folder, durable=False))}
 
+# Named by the process that began the run, so that two runs in one checkout do not meet.
+RUN = os.environ.setdefault("TEST_RUN", f"test_tabie_{os.getpid()}")
 database = DATABASES["default"]
-# Named by process, so that two runs in one checkout do not meet.
 if database["ENGINE"].endswith("sqlite3"):
     # A file and not memory: threads and processes share it.
-    database["TEST"] = {"NAME": str(BASE_DIR / f".test-{os.getpid()}.sqlite3")}
+    database["TEST"] = {"NAME": str(BASE_DIR / f".{RUN}.sqlite3")}
     database["OPTIONS"]["init_command"] = "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF"
 else:
-    database["TEST"] = {"NAME": f"test_tabie_{os.getpid()}"}
+    database["TEST"] = {"NAME": RUN}

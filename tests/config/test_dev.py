@@ -83,6 +83,7 @@ def test_every_line_says_whose_it_is(supervise):
     )
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_reaches_every_command_once_and_all_may_drain(supervise, number):
     supervisor, _ = supervise(web=["runserver"], worker=["runworker"])

@@ -185,6 +185,7 @@ def test_initdb_killed_half_way_leaves_nothing_in_the_way(server):
     assert not (server.folder / "18.half").exists()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "name",
     ["x" * 120, "with 'two' \"kinds\" of $quotes", "旅絵, a comma"],

@@ -53,6 +53,7 @@ POINTS = {
 }
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("where", "code", "paid"), POINTS.values(), ids=POINTS.keys())
 def test_a_killed_worker_costs_no_answer_that_was_stored(start, service, where, code, paid):
     save_guide("Kinkaku-ji")
@@ -66,6 +67,7 @@ def test_a_killed_worker_costs_no_answer_that_was_stored(start, service, where, 
     assert Counter(Call.objects.values_list("state", flat=True))["stored"] == 1
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("half_read", [False, True], ids=["in flight", "answer half read"])
 def test_a_worker_killed_while_it_waits_costs_one_answer_more(start, service, half_read):
     save_guide("Kinkaku-ji")

@@ -88,6 +88,7 @@ def kill_a_busy_one(workers, chance, start):
     workers[workers.index(victim)] = start(lease=8)
 
 
+@pytest.mark.long
 def test_two_workers_with_the_same_host_and_pid_stay_apart(start):
     one = start(before=SAME_HOST_AND_PID, slots=2, lease=8, gate=True)
     other = start(before=SAME_HOST_AND_PID, slots=2, lease=8, gate=True)

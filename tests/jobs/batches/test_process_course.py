@@ -90,6 +90,7 @@ class Day:
         return self.elapsed >= timedelta(hours=hour) and asleep.exists()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("to", Strategy.values)
 def test_the_strategy_may_change_in_mid_process(start, office, to):
     before = {"sync": "batch", "batch": "sync"}[to]
@@ -112,6 +113,7 @@ def test_the_strategy_may_change_in_mid_process(start, office, to):
         assert len(alone) == 3
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("step", ["upload", "create"])
 def test_a_server_without_batches_is_asked_at_once(start, openai_office, step):
     office = openai_office

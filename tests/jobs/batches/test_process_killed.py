@@ -57,6 +57,7 @@ POINTS = {
 CHUNKS = f"import django; django.setup(); import {B}.handing_out as h; h.CHUNK = 2\n"
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("where", "code"), POINTS.values(), ids=POINTS.keys())
 def test_a_worker_killed_there_loses_no_line_and_pays_none_twice(start, office, where, code):
     office.submit(4)
