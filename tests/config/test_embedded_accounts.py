@@ -28,6 +28,7 @@ def nobody_python():
     pytest.skip("nobody can't reach Python or this folder")
 
 
+@pytest.mark.long
 @as_root
 def test_an_ordinary_user_starts_it_and_root_uses_the_same(server, nobody_python):
     program, options = nobody_python

@@ -43,6 +43,7 @@ def test_what_a_killed_worker_held_is_done_by_another(start):
         assert rescue.ended_at >= lease_of[rescue.job_id]
 
 
+@pytest.mark.long
 def test_a_killed_worker_leaves_the_list_by_itself(start):
     victim = start(lease=SHORT)
     wait_until(lambda: victim.is_listed)

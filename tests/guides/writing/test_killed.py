@@ -99,6 +99,7 @@ def test_a_killed_worker_asks_nothing_twice(start, folders, where, code, repeate
     assert_written_once(repeated)
 
 
+@pytest.mark.long
 def test_a_worker_killed_during_the_bulk_loses_no_text(start, folders, monkeypatch):
     monkeypatch.setenv("SCRIBE_SECONDS", "0.4")
     wish(spots=SPOTS)

@@ -131,6 +131,7 @@ def test_a_server_without_batches_is_asked_at_once(start, openai_office, step):
     )
 
 
+@pytest.mark.long
 def test_a_budget_for_ten_of_a_hundred_sends_ten_and_the_rest_when_it_is_raised(start, office):
     fixed = {"price": Decimal("0.04"), "input_price": 0, "output_price": 0}
     Provider.objects.update(**fixed, daily_budget=Decimal("0.20"))

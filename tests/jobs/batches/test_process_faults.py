@@ -22,7 +22,7 @@ HOLDING = {
 }
 
 
-@pytest.mark.few(1)
+@pytest.mark.long
 @pytest.mark.parametrize(("where", "call"), HOLDING.values(), ids=HOLDING.keys())
 def test_postgresql_restarts_in_the_middle_of_a_batch(cluster, office, start, where, call):
     office.submit(4)
