@@ -89,7 +89,8 @@ messages: $(READY) .env ## Collect the texts to translate and compile the catalo
 .PHONY: stop
 stop: ## Stop everything that runs from this folder, the embedded databases last
 	@[ ! -e $(READY) ] || { $(BIN)/python -m config.processes; code=$$?; \
-		$(BIN)/python -m config.embedded stop .postgres .postgres-test && exit $$code; }
+		$(BIN)/python -m config.embedded stop .postgres .postgres-test \
+			$(wildcard .databases/*/.postgres) && exit $$code; }
 
 .PHONY: requirements
 requirements: $(TOOLS) ## Pin the newest versions the .in files allow
@@ -97,7 +98,7 @@ requirements: $(TOOLS) ## Pin the newest versions the .in files allow
 		$(COMPILE) $$list.in -o $$list.txt || exit 1; done
 
 .PHONY: clean
-clean: ## Remove what can be made again; the data in .postgres stays
+clean: ## Remove what can be made again; the data in .postgres and .databases stays
 	-@$(MAKE) -s stop
 	@rm -rf $(VENV) .postgres-test .test*.sqlite3* .mypy_cache .pytest_cache .ruff_cache
 	@rm -rf .import_linter_cache .hypothesis staticfiles
