@@ -92,7 +92,8 @@ def only_instance() -> Iterator[None]:
         except BlockingIOError:
             raise CommandError(
                 f"Tabie runs from {settings.BASE_DIR} already{of_database()}: stop it with "
-                "Ctrl-C in its terminal, or with `make stop`. To add a worker: `make worker`."
+                "Ctrl-C in its terminal, or with `make stop`. To add a worker: "
+                f"`make worker{settings.DATABASE and f' DATABASE={settings.DATABASE}'}`."
             ) from None
         yield
     finally:
