@@ -50,8 +50,8 @@ test: check ## Set up, check and test, on PostgreSQL and on SQLite
 
 .PHONY: test-long
 test-long: $(TOOLS) .env ## Search longer for faults, and try console, alerts and killed workers on SQLite
-	@FUZZ_REQUESTS=1000 HOURS=24 SPAN=days KILLS=30 $(BIN)/pytest -m search --timeout 1800 --hypothesis-profile long
-	@SPAN=days KILLS=30 DATABASE_URL=sqlite:///.test.sqlite3 $(BIN)/pytest -m search --timeout 1800 --hypothesis-profile long tests/jobs
+	@FUZZ_REQUESTS=1000 HOURS=24 SPAN=days KILLS=20 $(BIN)/pytest -m search --timeout 1800 --hypothesis-profile long
+	@SPAN=days KILLS=20 DATABASE_URL=sqlite:///.test.sqlite3 $(BIN)/pytest -m search --timeout 1800 --hypothesis-profile long tests/jobs
 	@DATABASE_URL=sqlite:///.test.sqlite3 $(BIN)/pytest tests/jobs/test_console_*.py \
 		tests/jobs/alerts tests/jobs/test_process_*.py tests/jobs/*/test_process_*.py
 

@@ -100,8 +100,8 @@ def take(arguments: list[str]) -> list[str]:
         if option != "--database":
             left.append(word)
             continue
-        name = name if has_name else next(words, DJANGOS)
-        if not name:
+        name = name if has_name else next(words, "")
+        if not name:  # perhaps a variable of a script that is not set
             raise ImproperlyConfigured("--database needs a name, as in --database tokyo.")
         if name == DJANGOS:
             left += [option, name]

@@ -101,7 +101,7 @@ def test_any_command_takes_the_name_of_a_database(arguments, left, chosen):
     assert os.environ["DATABASE"] == chosen
 
 
-@pytest.mark.parametrize("arguments", [["--database="], ["--database", ""]])
+@pytest.mark.parametrize("arguments", [["--database="], ["--database", ""], ["--database"]])
 def test_an_empty_name_is_refused_and_not_taken_for_the_database_without_one(arguments):
     with pytest.raises(ImproperlyConfigured, match="--database needs a name"):
         database_names.take(["runworker", *arguments])
