@@ -52,8 +52,8 @@ LONG := $(BIN)/pytest --long -m "search or few or long" --timeout 1800 --hypothe
 
 .PHONY: test-long
 test-long: $(TOOLS) .env ## Search longer, try every variant, and console, alerts and killed workers on SQLite
-	@FUZZ_REQUESTS=1000 HOURS=24 SPAN=days $(LONG)
-	@SPAN=days DATABASE_URL=sqlite:///.test.sqlite3 $(LONG) tests/jobs
+	@FUZZ_REQUESTS=1000 HOURS=24 SPAN=days KILLS=20 $(LONG)
+	@SPAN=days KILLS=20 DATABASE_URL=sqlite:///.test.sqlite3 $(LONG) tests/jobs
 	@DATABASE_URL=sqlite:///.test.sqlite3 $(BIN)/pytest --long tests/jobs/test_console_*.py \
 		tests/jobs/alerts tests/jobs/test_process_*.py tests/jobs/*/test_process_*.py
 
@@ -91,7 +91,8 @@ messages: $(READY) .env ## Collect the texts to translate and compile the catalo
 .PHONY: stop
 stop: ## Stop everything that runs from this folder, the embedded databases last
 	@[ ! -e $(READY) ] || { $(BIN)/python -m config.processes; code=$$?; \
-		$(BIN)/python -m config.embedded stop .postgres .postgres-test && exit $$code; }
+		$(BIN)/python -m config.embedded stop .postgres .postgres-test \
+			$(wildcard .databases/*/.postgres) && exit $$code; }
 
 .PHONY: requirements
 requirements: $(TOOLS) ## Pin the newest versions the .in files allow
@@ -99,7 +100,7 @@ requirements: $(TOOLS) ## Pin the newest versions the .in files allow
 		$(COMPILE) $$list.in -o $$list.txt || exit 1; done
 
 .PHONY: clean
-clean: ## Remove what can be made again; the data in .postgres stays
+clean: ## Remove what can be made again; the data in .postgres and .databases stays
 	-@$(MAKE) -s stop
 	@rm -rf $(VENV) .postgres-test .test*.sqlite3* .mypy_cache .pytest_cache .ruff_cache
 	@rm -rf .import_linter_cache .hypothesis staticfiles

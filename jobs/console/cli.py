@@ -27,6 +27,7 @@ from jobs.console import (
 from jobs.console.cli_groups import Answer, misused
 from jobs.console.counting import MANY, Number
 from jobs.console.rescheduling import Wish
+from jobs.db import database
 from jobs.models import Job, Status, job_models
 from jobs.paid import money, waiting
 from jobs.queue.rescheduling import LARGEST, SMALLEST
@@ -56,9 +57,12 @@ def status(**_: Any) -> Answer:
     alive, late = situation.fleet.alive, situation.fleet.late
     missed = f", {late} of them missed two beats" if late else ""
     lines += [f"workers alive: {alive}{missed}", *(f"! {need.text}" for need in found)]
+    if name := database.name():
+        lines.insert(0, f"database: {name}")
     hints = [hint.text for hint in needs.hints(situation)]
     lines += [f"hint: {text}" for text in hints]
     data = {
+        "database": name,
         "needs": [{"kind": need.kind, "text": need.text} for need in found],
         "hints": hints,
         "jobs": counts,  # counted up to 10,001

@@ -69,12 +69,18 @@ class TextFormatter(logging.Formatter):
 
 
 class JsonFormatter(logging.Formatter):
+    def __init__(self, database: str = "") -> None:
+        """Every line names the database, if it has a name."""
+        super().__init__()
+        self.always = {"database": database} if database else {}
+
     def format(self, record: logging.LogRecord) -> str:
         line = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(),
             "level": record.levelname,
             "logger": record.name,
             "message": record.getMessage(),
+            **self.always,
             **_facts(record),
         }
         if trace := tracing.trace_id.get():

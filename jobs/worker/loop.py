@@ -12,7 +12,7 @@ from functools import partial
 from django.db import Error, connection
 
 from jobs import queue
-from jobs.db import sessions
+from jobs.db import database, sessions
 from jobs.models import Job
 from jobs.queue import wakeup
 from jobs.worker.crew import Crew
@@ -63,7 +63,8 @@ class Loop:
     def run(self, *, drain: bool = False) -> int:
         """Work until stopped, or with `drain` until no job is due; returns the exit code."""
         lease = self.options.lease
-        log.info("%s started: %d slots, lease %s", self.name, self.options.slots, lease)
+        on = f" on {database.name()}" if database.name() else ""
+        log.info("%s started%s: %d slots, lease %s", self.name, on, self.options.slots, lease)
         for thread in (self.watchdog, self.heartbeat, self.listener):
             thread.start()
         with sessions.with_patience(self.options.patience):

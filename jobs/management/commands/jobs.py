@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from jobs.alerts.cli import alerts
 from jobs.console import audit, cli
 from jobs.db import text
+from jobs.management.arguments import add_database
 
 ANSWERS = {**cli.ANSWERS, "alerts": alerts}
 EPILOG = "Exit codes: 0 done, or all is well; 1 something needs a person, or was left; 2 misused."
@@ -21,6 +22,7 @@ class Command(BaseCommand):
     help = f"Shows and moves jobs, pauses and resumes providers and kinds of jobs. {EPILOG}"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
+        add_database(parser)
         does = parser.add_subparsers(dest="does", required=True, metavar="COMMAND")
         for name, help in (
             (

@@ -13,6 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import Error
 
 from jobs.db import sessions
+from jobs.management.arguments import add_database
 from jobs.models import Job, job_models
 from jobs.paid import limits
 from jobs.worker.heartbeat import say_briefly
@@ -46,6 +47,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--jobs", nargs="+", metavar="app.Model", help="run only these kinds of job"
         )
+        add_database(parser)
 
     def handle(self, **options: Any) -> None:
         refuse_nonsense(options)
