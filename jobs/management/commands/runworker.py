@@ -5,7 +5,7 @@ import os
 import re
 import signal
 import sys
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentParser
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any
@@ -48,12 +48,7 @@ class Command(BaseCommand):
         )
         parser.add_argument("--drain", action="store_true", help="stop when no job is due")
         parser.add_argument(
-            "--for",
-            type=duration,
-            default=math.inf,
-            metavar="TIME",
-            dest="seconds",
-            help="claim no more after this time: 50, 50s or 2m",
+            "--for", metavar="TIME", help="claim no more after this time: 50, 50s or 2m"
         )
         parser.add_argument(
             "--jobs", nargs="+", metavar="app.Model", help="run only these kinds of job"
@@ -61,6 +56,7 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         refuse_nonsense(options)
+        seconds = duration(options["for"])
         logging.getLogger("jobs").setLevel(LEVELS[options["verbosity"]])
         models = chosen_models(options["jobs"])
         refuse_without_setup(models)
@@ -71,7 +67,7 @@ class Command(BaseCommand):
                 batch=options["batch"],
                 poll=options["poll"],
                 lease=timedelta(seconds=options["lease"]),
-                seconds=options["seconds"],
+                seconds=seconds,
                 way=way(options),
             ),
         )
@@ -81,7 +77,7 @@ class Command(BaseCommand):
         sessions.own_connection()
         with suppress(Error):  # if the database is down, each row is created on first use
             limits.make_rows(models)
-            note_too_slow(models, options["seconds"])
+            note_too_slow(models, seconds)
         # Everything loaded so far is never garbage: don't scan it again and again.
         gc.freeze()
         gc.set_threshold(10_000)
@@ -96,11 +92,13 @@ class Command(BaseCommand):
 UNITS = {"": 1, "s": 1, "m": 60}
 
 
-def duration(text: str) -> float:
-    """Seconds from a text like 50, 50s or 2m."""
+def duration(text: str | None) -> float:
+    """Seconds from a text like 50, 50s or 2m; without one, for ever."""
+    if text is None:
+        return math.inf
     match = re.fullmatch(r"([0-9]{1,6})([sm]?)", text)
     if match is None or not int(match[1]):
-        raise ArgumentTypeError(f"{text}: it must be a time of at least 1 s, like 50, 50s or 2m.")
+        raise CommandError(f"--for {text}: it must be a time of at least 1 s: 50, 50s or 2m.")
     return float(int(match[1]) * UNITS[match[2]])
 
 
@@ -108,10 +106,11 @@ def way(options: dict[str, Any]) -> str:
     """How a worker that does not stay was started."""
     if options["drain"]:
         return "runworker --drain"
-    return "runworker --for" if options["seconds"] < math.inf else ""
+    return "runworker --for" if options["for"] else ""
 
 
 def note_too_slow(models: list[type[Job]], seconds: float) -> None:
+    """Log which paid calls this worker has no time for: their jobs are left to others."""
     for model in models:
         if not limits.has_time(model, seconds):
             label, name = model._meta.label, model.provider_name()
