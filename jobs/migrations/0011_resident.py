@@ -29,26 +29,14 @@ class Migration(migrations.Migration):
             name="Chain",
             fields=[
                 ("id", models.SmallIntegerField(default=1, primary_key=True, serialize=False)),
-                ("token", models.TextField(blank=True, db_default="", verbose_name="token")),
+                ("token", models.TextField(blank=True, db_default="")),
                 (
                     "expires_at",
-                    models.DateTimeField(
-                        db_default=django.db.models.functions.datetime.Now(),
-                        verbose_name="held until",
-                    ),
+                    models.DateTimeField(db_default=django.db.models.functions.datetime.Now()),
                 ),
-                (
-                    "idle",
-                    models.IntegerField(
-                        db_default=0,
-                        help_text="requests in a row that ended no job",
-                        verbose_name="idle",
-                    ),
-                ),
+                ("idle", models.IntegerField(db_default=0)),
             ],
             options={
-                "verbose_name": "chain",
-                "verbose_name_plural": "chains",
                 "db_table": "job_chain",
                 "constraints": [
                     models.CheckConstraint(condition=models.Q(("id", 1)), name="one_chain")

@@ -5,7 +5,6 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
-from django.utils.translation import gettext_lazy as _
 
 
 class Chain(models.Model):
@@ -18,19 +17,15 @@ class Chain(models.Model):
     ONLY = 1
 
     id = models.SmallIntegerField(primary_key=True, default=ONLY)
-    token = models.TextField(_("token"), db_default="", blank=True)
-    expires_at = models.DateTimeField(_("held until"), db_default=Now())
-    idle = models.IntegerField(
-        _("idle"), db_default=0, help_text=_("requests in a row that ended no job")
-    )
+    token = models.TextField(db_default="", blank=True)
+    expires_at = models.DateTimeField(db_default=Now())
+    idle = models.IntegerField(db_default=0)  # requests in a row that ended no job
 
     class Meta:
         db_table = "job_chain"
-        verbose_name = _("chain")
-        verbose_name_plural = _("chains")
         constraints: ClassVar = [
             models.CheckConstraint(name="one_chain", condition=Q(id=1)),
         ]
 
     def __str__(self) -> str:
-        return str(self._meta.verbose_name)
+        return self.token
