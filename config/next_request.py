@@ -58,7 +58,7 @@ def post(connection: HTTPConnection, token: str, seconds: int, jobs: float) -> N
         asked["jobs"] = int(jobs)
     address = f"{urlsplit(settings.SITE_URL).path}{PATH}?{urlencode(asked)}"
     secret = settings.INTERNAL_SECRET.encode()
-    connection.request("POST", address, headers={SECRET: secret, LINK: token, "Content-Length": 0})
+    connection.request("POST", address, headers={SECRET: secret, LINK: token})
 
 
 def is_noticed(token: str) -> bool:

@@ -51,7 +51,7 @@ def run_jobs(request: HttpRequest) -> HttpResponseBase:
         return replies.JsonReply(answer(asked, request.headers.get(LINK, "")))
     except Refused as refused:
         return replies.refusal(refused.status, refused.code, refused.text)
-    except (ImproperlyConfigured, stint.NoThreads) as error:
+    except (ImproperlyConfigured, stint.NoThreads, stint.Blocked) as error:
         return replies.refusal(503, "unavailable", str(error))
 
 
@@ -145,7 +145,6 @@ def described(report: Report, left: Ahead, state: str | None) -> dict[str, Any]:
         "busy": False,
         "claimed": report.claimed,
         **{outcome.value: report.outcomes[outcome] for outcome in Outcome},
-        "complete": report.is_whole,
         "more": left.is_due,
         "next_at": left.next_at,
         "too_slow": left.too_slow,
@@ -161,9 +160,8 @@ def hand_on(asked: Asked, ends_at: float, token: str | None, report: Report, lef
     token = token or chain.begin(asked.seconds)
     if token is None:
         return "elsewhere"
-    is_idle = not report.ended
-    pause(max(wait, SHORTEST_PAUSE) if is_idle else wait, ends_at)
-    if not chain.may_go_on(token, is_idle=is_idle):
+    pause(max(wait, SHORTEST_PAUSE) if report.is_idle else wait, ends_at)
+    if not chain.may_go_on(token, is_idle=report.is_idle):
         return end(token)
     return next_request.call(token, asked.seconds, asked.jobs)
 

@@ -113,7 +113,7 @@ def needs(situation: Situation) -> list[Need]:
 
 def _no_worker(situation: Situation) -> Iterator[Need]:
     """Without work no worker is needed, nor while one comes regularly, by cron or by a request."""
-    if any(visits.go_on(situation.now) for visits in situation.visits):
+    if any(visits.is_next_expected(situation.now) for visits in situation.visits):
         return
     is_due = bool(situation.startable)
     is_held = any(numbers[Status.PROCESSING] for numbers in situation.statuses.values())

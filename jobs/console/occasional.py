@@ -30,7 +30,7 @@ class Visits:
         usual = sorted(gap for gap in self.gaps if SAME < gap <= RARE)
         return max(2 * usual[len(usual) // 2], SHORTEST) if usual else AT_FIRST
 
-    def go_on(self, now: datetime) -> bool:
+    def is_next_expected(self, now: datetime) -> bool:
         return now - self.last_at <= self.patience
 
     def text(self, now: datetime) -> str:
@@ -55,4 +55,4 @@ def is_none_expected() -> bool:
     if Worker.objects.working().exists():
         return False
     now = clock.now()
-    return not any(each.go_on(now) for each in visits())
+    return not any(each.is_next_expected(now) for each in visits())

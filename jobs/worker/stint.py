@@ -35,19 +35,22 @@ class NoThreads(Exception):
     """Jobs of earlier stints have not returned: no thread is left for others."""
 
 
+class Blocked(Exception):
+    """The database did not answer: the stint was given up, and its jobs are left to be rescued."""
+
+
 @dataclass(frozen=True)
 class Report:
     claimed: int
     outcomes: Counter[Outcome]
-    is_whole: bool  # False: the database kept it waiting, so what it still did is not counted
 
     @property
-    def ended(self) -> int:
-        """Jobs that were brought to an end, or nearer to one: a snooze is neither."""
-        return sum(self.outcomes[each] for each in (Outcome.SUCCEEDED, *ENDS))
+    def is_idle(self) -> bool:
+        """Whether no job came nearer to its end: a snooze or a release brings none nearer."""
+        return not any(self.outcomes[each] for each in ADVANCING)
 
 
-ENDS = (Outcome.FAILED, Outcome.TIMED_OUT, Outcome.CANCELED)
+ADVANCING = (Outcome.SUCCEEDED, Outcome.FAILED, Outcome.TIMED_OUT, Outcome.CANCELED)
 
 _turn = threading.Lock()
 _unreturned: set[Run] = set()  # runs of earlier stints, which still keep their threads
@@ -82,9 +85,11 @@ def _work(ends_at: float, jobs: float, way: str) -> Report:
         is_guest=True,
     )
     loop = Loop(models, options)
-    is_whole = _watch(loop, ends_at)
-    _unreturned.update(loop.crew.performing.copy())
-    return Report(loop.bounds.claimed, Counter(loop.held.outcomes), is_whole)
+    try:
+        _watch(loop, ends_at)
+    finally:
+        _unreturned.update(loop.crew.performing.copy())
+    return Report(loop.bounds.claimed, loop.held.outcomes)
 
 
 def free_slots() -> int:
@@ -98,8 +103,8 @@ def free_slots() -> int:
     return SLOTS - len(_unreturned)
 
 
-def _watch(loop: Loop, ends_at: float) -> bool:
-    """Wait for the loop to end; returns False if it had to be given up."""
+def _watch(loop: Loop, ends_at: float) -> None:
+    """Run the loop and wait for its end; raises Blocked if it does not come."""
     thread = threading.Thread(target=_run, args=[loop], name="stint", daemon=True)
     thread.start()
     sessions.give_back()  # this thread only waits
@@ -109,10 +114,9 @@ def _watch(loop: Loop, ends_at: float) -> bool:
         loop.stop()  # urgent: answers that are still being stored are no longer waited for
         thread.join(LATE)
     if thread.is_alive():
-        # Blocked by the database. Without beats its leases end, and other workers rescue its jobs.
-        loop.heartbeat.stopped.set()
+        loop.heartbeat.stopped.set()  # its leases end, and other workers rescue its jobs
         log.error("%s: the database does not answer. Its jobs are left to others.", loop.name)
-    return not thread.is_alive()
+        raise Blocked("The database did not answer in time. The jobs are left to be rescued.")
 
 
 def _run(loop: Loop) -> None:

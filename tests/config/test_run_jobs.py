@@ -10,6 +10,7 @@ from django.db.models.functions import Now
 
 from jobs.models import Attempt, Status, Worker
 from jobs.worker import stint
+from jobs.worker.held import Held
 from tests.config.asking import ask, code, opened
 from tests.jobs.conftest import in_another_thread
 from tests.jobs.processes import assert_each_done_once, enqueue_chores, statuses, wait_until
@@ -32,8 +33,8 @@ def test_it_does_what_is_due_and_leaves_nothing_behind():
     assert answer.status_code == 200
     told = answer.json()
     assert (told["claimed"], told["succeeded"], told["failed"]) == (6, 6, 0)
-    assert (told["busy"], told["complete"], told["more"]) == (False, True, False)
-    assert (told["next_at"], told["chain"]) == (None, None)
+    assert (told["busy"], told["more"], told["next_at"]) == (False, False, None)
+    assert told["chain"] is None
     assert_each_done_once(ids)
     wait_until(lambda: threads() <= before)
     assert not Worker.objects.alive().exists()
@@ -51,7 +52,7 @@ def test_it_stops_after_as_many_jobs_as_asked_for():
 def test_what_runs_when_the_time_is_up_is_released_without_an_attempt():
     enqueue_chores(1, script="stop_when_told")
 
-    told = ask("?seconds=1").json()
+    told = ask("?seconds=3").json()
 
     assert (told["claimed"], told["released"], told["more"]) == (1, 1, True)
     [job] = Chore.objects.all()
@@ -90,11 +91,36 @@ def test_jobs_that_never_return_do_not_eat_all_threads(monkeypatch):
     monkeypatch.setattr(Chore, "do_stop_when_told", lambda self, run: ended.wait())
     ended = threading.Event()
 
-    ask("?seconds=1")
-    refused = ask("?seconds=1")
+    wait_until(lambda: ask("?seconds=2").status_code == 503)
+    refused = ask("?seconds=2")
     ended.set()
     wait_until(lambda: not [each for each in threads() if each.name == "perform"])
 
     assert (refused.status_code, code(refused)) == (503, "unavailable")
-    assert "testapp.Chore" in refused.json()["error"]["text"]
+    assert "4 jobs of earlier requests have not returned" in refused.json()["error"]["text"]
     assert ask().json()["succeeded"] == stint.SLOTS
+
+
+def test_a_database_that_does_not_answer_is_not_waited_for(monkeypatch):
+    """Its jobs are rescued like those of any worker that stops beating."""
+    [id] = enqueue_chores(1, script="stop_when_told")
+    blocked, answered = threading.Event(), threading.Event()
+
+    def wait(held):
+        if held.ended:
+            blocked.set()
+            answered.wait()
+        return settle(held)
+
+    settle = Held.settle
+    monkeypatch.setattr(Held, "settle", wait)
+
+    answer = ask("?seconds=3")
+
+    assert (answer.status_code, code(answer)) == (503, "unavailable")
+    assert "The database did not answer" in answer.json()["error"]["text"]
+    assert blocked.is_set()
+    assert Chore.objects.get().status == Status.PROCESSING  # until its lease ends
+    answered.set()
+    wait_until(lambda: Chore.objects.get(id=id).status == Status.QUEUED)
+    wait_until(lambda: not [each for each in threads() if each.name in ("stint", "perform")])

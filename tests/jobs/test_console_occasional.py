@@ -86,20 +86,20 @@ def test_who_comes_regularly_in_one_way_need_not_in_another():
 
 
 def test_the_console_tells_when_the_last_run_was_and_by_what(operator):
-    came(42, 37, 32)
+    came(42.5, 37.5, 32.5)
 
     page = operator.get(reverse("console")).text
 
-    assert "Last run 31 min ago by /internal/run-jobs/" in page
+    assert "Last run 32 min ago by /internal/run-jobs/" in page
     assert "ended" in operator.get(reverse("admin:jobs_worker_changelist")).text
 
 
 def test_the_command_tells_it_too():
-    came(30)
+    came(30.5)
     out = StringIO()
 
     call_command("jobs", "status", stdout=out)
-    assert "last run 29 min ago by /internal/run-jobs/" in out.getvalue()
+    assert "last run 30 min ago by /internal/run-jobs/" in out.getvalue()
 
     out = StringIO()
     call_command("jobs", "status", "--json", stdout=out)
