@@ -150,6 +150,14 @@ API_TOKEN = protection.secret(
 )
 
 
+# Opens /internal/run-jobs/, which works for a while where no worker may stay (docs/servers.md).
+INTERNAL_SECRET = protection.secret(
+    *("INTERNAL_SECRET", os.environ.get("INTERNAL_SECRET", "")),
+    shortest=32,
+    danger="start your jobs",
+)
+
+
 # Language and time
 
 LANGUAGE_CODE = "en"

@@ -44,7 +44,9 @@ class Pulse:
 class Run:
     """One claim being performed."""
 
-    def __init__(self, job: Job, pulse: Pulse, claimed_at: float) -> None:
+    def __init__(
+        self, job: Job, pulse: Pulse, claimed_at: float, ends_at: float = math.inf
+    ) -> None:
         self.job = job
         self.epoch = job.epoch
         self.attempt = job.attempts + 1
@@ -53,6 +55,7 @@ class Run:
         self.steps: dict[str, int] = {}
         self._pulse = pulse
         self.claimed_at = claimed_at
+        self._ends_at = ends_at  # monotonic; when its worker's time is up
         self._stop_reason: str | None = None
         self.is_lost = False  # the claim is gone: canceled or taken over
         self.is_paying = False  # from a call's intent until its answer is stored
@@ -97,6 +100,11 @@ class Run:
         confirmed_at = max(self.claimed_at, self._pulse.last(type(self.job)))
         if time.monotonic() - confirmed_at > self._pulse.lease * 2 / 3:
             raise LeaseLost("No beat was confirmed lately: the claim may be gone.")
+
+    @property
+    def time_left(self) -> float:
+        """Seconds until its worker's time is up; most workers have no end."""
+        return self._ends_at - time.monotonic()
 
     def insist(self, write: Callable[[], T], until: float, *faults: type[Exception]) -> T:
         """Repeat a write that fails with one of `faults`, while the claim holds, up to `until`."""

@@ -25,10 +25,10 @@ from jobs.admin.filters import (
 from jobs.admin.pausing import PausingAdmin
 from jobs.admin.rescheduling import ReschedulingAdmin
 from jobs.archive import reading
-from jobs.console import audit, causes, job_waits, shown, story
+from jobs.console import audit, causes, job_waits, occasional, shown, story
 from jobs.console.counting import MANY
 from jobs.db import clock
-from jobs.models import ENDED, Attempt, Call, Job, Process, Status, Worker
+from jobs.models import ENDED, Attempt, Call, Job, Process, Status
 from jobs.paid import limits
 
 # Each label is a colour and a word, for people who can't see the colour.
@@ -188,7 +188,7 @@ class JobAdmin(PausingAdmin, ReschedulingAdmin):
             "runs": story.runs(job, archived),
             "wait": job_waits.of([job], limits.find(name) if name else None)[job.pk],
             "process": job.process_id and Process.objects.filter(pk=job.process_id).first(),
-            "no_worker": not Worker.objects.working().exists(),
+            "no_worker": occasional.is_none_expected(),
             "attempts": timeline.attempts(job, attempts),
             "archive_notes": archived.notes,
             "has_archive": bool(archived),

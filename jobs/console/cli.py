@@ -56,7 +56,9 @@ def status(**_: Any) -> Answer:
     lines += [f"{kind}: {job_waits.full_text(wait)}" for kind, wait in paused.items()]
     alive, late = situation.fleet.alive, situation.fleet.late
     missed = f", {late} of them missed two beats" if late else ""
-    lines += [f"workers alive: {alive}{missed}", *(f"! {need.text}" for need in found)]
+    lines.append(f"workers alive: {alive}{missed}")
+    lines += [visits.text(situation.now) for visits in situation.visits]
+    lines += [f"! {need.text}" for need in found]
     if name := database.name():
         lines.insert(0, f"database: {name}")
     hints = [hint.text for hint in needs.hints(situation)]
@@ -68,6 +70,7 @@ def status(**_: Any) -> Answer:
         "jobs": counts,  # counted up to 10,001
         "workers": int(alive),
         "workers_late": int(late),
+        "last_runs": {visits.way: visits.last_at for visits in situation.visits},
         "paused": {
             kind: {"until": wait.until, "reason": wait.note} for kind, wait in paused.items()
         },

@@ -1,5 +1,5 @@
-"""The queue's tables: an abstract job, its history, the workers; processes; providers, paid calls;
-schedules, events, archives.
+"""The queue's tables: an abstract job, its history, the workers, their chain; processes; providers,
+paid calls; schedules, events, archives.
 
 The job models of our own stand above this layer, beside what they perform: see `jobs.apps`.
 """
@@ -8,6 +8,7 @@ from jobs.models.alert import Alert
 from jobs.models.archive import Archive, CallTotal, Total
 from jobs.models.attempt import Attempt, Outcome
 from jobs.models.call import Call, State
+from jobs.models.chain import Chain
 from jobs.models.cooldown import Cooldown
 from jobs.models.event import Event
 from jobs.models.job import Job, job_models, model_of, used_providers, uuid7
@@ -27,6 +28,7 @@ __all__ = [
     "Attempt",
     "Call",
     "CallTotal",
+    "Chain",
     "Cooldown",
     "Event",
     "Job",

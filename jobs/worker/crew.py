@@ -27,14 +27,20 @@ class Crew:
         self.wake = wake
         self.hung: set[Run] = set()  # past their deadline
         self.abandoned: set[Run] = set()  # the worker lost the job; the run itself may be fine
+        self.performing: set[Run] = set()  # also those that the worker no longer waits for
         self._threads = 0
-        self._todo: SimpleQueue[Run] = SimpleQueue()
+        self._todo: SimpleQueue[Run | None] = SimpleQueue()
         self._ended: deque[tuple[Run, End]] = deque()
 
     @property
     def is_paying(self) -> bool:
         """Whether a run that was given up still waits for a paid answer."""
         return any(run.is_paying for run in (*self.hung, *self.abandoned))
+
+    @property
+    def is_buying(self) -> bool:
+        """Whether any thread waits for a paid answer, or stores one."""
+        return any(run.is_paying for run in self.performing.copy())
 
     def hand_over(self, run: Run) -> None:
         if self._threads < self.size:
@@ -52,16 +58,25 @@ class Crew:
         if run.has_returned:  # just now
             among.discard(run)
 
+    def dismiss(self) -> None:
+        """Let every thread end as soon as it has nothing to perform."""
+        for _ in range(self._threads):
+            self._todo.put(None)
+
     def _add_thread(self) -> None:
         threading.Thread(target=self._work, name="perform", daemon=True).start()
 
     def _work(self) -> None:
         while True:
             run = self._todo.get()
+            if run is None:
+                return
             if not run.begin_once():
                 continue  # the loop released it meanwhile
+            self.performing.add(run)
             end = perform(run, self.worker)
             run.has_returned = True
+            self.performing.discard(run)
             if not run.end_once():
                 self.hung.discard(run)
                 self.abandoned.discard(run)

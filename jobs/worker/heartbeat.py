@@ -84,6 +84,7 @@ class Heartbeat(threading.Thread):
         name: str,
         slots: int,
         lease: timedelta,
+        way: str,
         runs: Callable[[], list[Run]],
         watchdog: Watchdog,
         wake: Callable[[], None],
@@ -92,6 +93,7 @@ class Heartbeat(threading.Thread):
         self.worker = name
         self.slots = slots
         self.lease = lease
+        self.way = way
         self.runs = runs
         self.watchdog = watchdog
         self.wake = wake  # called by the first beat after one that failed
@@ -163,15 +165,18 @@ class Heartbeat(threading.Thread):
         patience = Patience(locks=self.lease / 8, statements=self.lease / 4)
         with sessions.short_transaction(patience):
             if not Worker.objects.filter(name=self.worker).update(**facts):
-                Worker.objects.create(
-                    name=self.worker, slots=self.slots, version=__version__, **facts
-                )
+                known = {"slots": self.slots, "version": __version__, "way": self.way}
+                Worker.objects.create(name=self.worker, **known, **facts)
             Worker.objects.silent_for(self.lease).delete()
 
-    def stop(self) -> None:
-        """Stop beating and delete this worker's row."""
+    def stop(self, *, is_paying: bool) -> None:
+        """Stop beating and end this worker's row.
+
+        While a thread still waits for a paid answer, the row's lease goes on: other workers
+        must not take the call for lost.
+        """
         self.stopped.set()
         self.join(timeout=5)
         # If the database is down, the row stays and another worker deletes it later.
         with self.watchdog.watch("The last word"), suppress(Error):
-            Worker.objects.filter(name=self.worker).delete()
+            Worker.objects.end(self.worker, self.way, is_paying=is_paying)

@@ -14,7 +14,9 @@ from django.db import Error, connection
 from jobs import queue
 from jobs.db import database, sessions
 from jobs.models import Job
+from jobs.paid import limits
 from jobs.queue import wakeup
+from jobs.worker.bounds import Bounds
 from jobs.worker.crew import Crew
 from jobs.worker.heartbeat import Heartbeat, Watchdog
 from jobs.worker.held import OVERSLEPT, Held
@@ -42,7 +44,8 @@ class Loop:
         self.intake = Intake(job_models, options.slots, options.batch)
         self.bell = wakeup.Bell()
         self.crew = Crew(options.slots, self.name, self.bell.ring)
-        self.held = Held(self.crew, self.name)
+        self.bounds = Bounds(options.seconds, options.jobs)
+        self.held = Held(self.crew, self.name, self.bounds)
         self.stopping = Stopping(options.grace_for(job_models))
         self.outage = Outage()
         self.lookout = Lookout(self.name, options, self.intake, self.held, self.outage)
@@ -54,6 +57,7 @@ class Loop:
             self.name,
             options.slots,
             options.lease,
+            options.way,
             self.held.to_beat,
             self.watchdog,
             self.come_back,
@@ -65,8 +69,10 @@ class Loop:
         lease = self.options.lease
         on = f" on {database.name()}" if database.name() else ""
         log.info("%s started%s: %d slots, lease %s", self.name, on, self.options.slots, lease)
-        for thread in (self.watchdog, self.heartbeat, self.listener):
-            thread.start()
+        self.heartbeat.start()
+        if not self.options.is_guest:  # the watchdog would end the process of others
+            self.watchdog.start()
+            self.listener.start()
         with sessions.with_patience(self.options.patience):
             while not self.is_done(drain):
                 self.turn()
@@ -74,7 +80,8 @@ class Loop:
             log.error("The database can't be used: other workers will rescue the held jobs.")
             self.stopping.exit_code = 1
         self.listener.stopped.set()
-        self.heartbeat.stop()
+        self.crew.dismiss()
+        self.heartbeat.stop(is_paying=self.crew.is_buying)
         log.info("%s stopped%s.", self.name, self.stopping.by)
         return self.stopping.exit_code
 
@@ -119,7 +126,7 @@ class Loop:
         if self.may_claim() and self.intake.has_room(self.held.counts):
             return -math.inf
         deadline = min((run.deadline for run in self.held.runs.values()), default=math.inf)
-        return min(self.lookout.look_at, deadline)
+        return min(self.lookout.look_at, deadline, self.bounds.ends_at)
 
     # Called by other threads and by signals
 
@@ -150,6 +157,9 @@ class Loop:
         if hung >= self.most_hung and not self.stopping.exit_code:
             log.critical("%d threads hang: the worker ends.", hung)
             self.stopping.exit_code = 1
+            self.stopping.has_reason = True
+        if self.bounds.is_time_up and not self.stopping:
+            log.info("The worker's time is up.")
             self.stopping.has_reason = True
         if self.stopping:
             self.give_back()
@@ -200,11 +210,22 @@ class Loop:
 
     def start(self, model: type[Job], wanted: int, *, suspect: bool = False) -> int:
         claimed_at = time.monotonic()
+        wanted = self.bounds.share_of(wanted)
+        if not wanted or not self.has_time(model):
+            return 0
         jobs = queue.claim(model, wanted, self.name, self.options.lease, suspect=suspect)
+        self.bounds.claimed += len(jobs)
         self.held.take(jobs, self.heartbeat.pulse, claimed_at, alone=suspect)
         if jobs:
             self.lookout.is_fresh = False
         return len(jobs)
+
+    def has_time(self, model: type[Job]) -> bool:
+        """Whether a paid call of this model would be answered before the worker's time is up."""
+        if self.bounds.ends_at == math.inf:
+            return True
+        with sessions.short_transaction():
+            return limits.has_time(model, self.bounds.time_left)
 
     # done
 

@@ -1,5 +1,6 @@
 """The options of a worker, chosen by its operator."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -15,6 +16,10 @@ class Options:
     poll: float = 1.0  # seconds between looks
     lease: timedelta = timedelta(seconds=60)
     grace: timedelta | None = None  # for running jobs on stop; None: the longest timeout + 5 s
+    seconds: float = math.inf  # after which it claims no more
+    jobs: float = math.inf  # most that it claims
+    way: str = ""  # how a worker that does not stay was started, in words for people
+    is_guest: bool = False  # in a process that serves something else and goes on without it
 
     @property
     def patience(self) -> Patience:

@@ -1,6 +1,8 @@
 import gc
 import logging
+import math
 import os
+import re
 import signal
 import sys
 from argparse import ArgumentParser
@@ -19,6 +21,8 @@ from jobs.paid import limits
 from jobs.worker.heartbeat import say_briefly
 from jobs.worker.loop import Loop
 from jobs.worker.options import Options
+
+log = logging.getLogger(__name__)
 
 SHORTEST_LEASE = 2
 
@@ -45,12 +49,16 @@ class Command(BaseCommand):
         )
         parser.add_argument("--drain", action="store_true", help="stop when no job is due")
         parser.add_argument(
+            "--for", metavar="TIME", help="claim no more after this time: 50, 50s or 2m"
+        )
+        parser.add_argument(
             "--jobs", nargs="+", metavar="app.Model", help="run only these kinds of job"
         )
         add_database(parser)
 
     def handle(self, **options: Any) -> None:
         refuse_nonsense(options)
+        seconds = duration(options["for"])
         logging.getLogger("jobs").setLevel(LEVELS[options["verbosity"]])
         models = chosen_models(options["jobs"])
         refuse_without_setup(models)
@@ -61,6 +69,8 @@ class Command(BaseCommand):
                 batch=options["batch"],
                 poll=options["poll"],
                 lease=timedelta(seconds=options["lease"]),
+                seconds=seconds,
+                way=way(options),
             ),
         )
         signal.signal(signal.SIGTERM, loop.stop)
@@ -69,6 +79,7 @@ class Command(BaseCommand):
         sessions.own_connection()
         with suppress(Error):  # if the database is down, each row is created on first use
             limits.make_rows(models)
+            note_too_slow(models, seconds)
         # Everything loaded so far is never garbage: don't scan it again and again.
         gc.freeze()
         gc.set_threshold(10_000)
@@ -78,6 +89,34 @@ class Command(BaseCommand):
             say_briefly(logging.shutdown)
             os._exit(code)
         sys.exit(code)
+
+
+UNITS = {"": 1, "s": 1, "m": 60}
+
+
+def duration(text: str | None) -> float:
+    """Seconds from a text like 50, 50s or 2m; without one, for ever."""
+    if text is None:
+        return math.inf
+    match = re.fullmatch(r"([0-9]{1,6})([sm]?)", text)
+    if match is None or not int(match[1]):
+        raise CommandError(f"--for {text}: it must be a time of at least 1 s: 50, 50s or 2m.")
+    return float(int(match[1]) * UNITS[match[2]])
+
+
+def way(options: dict[str, Any]) -> str:
+    """How a worker that does not stay was started."""
+    if options["drain"]:
+        return "runworker --drain"
+    return "runworker --for" if options["for"] else ""
+
+
+def note_too_slow(models: list[type[Job]], seconds: float) -> None:
+    """Log which paid calls this worker has no time for: their jobs are left to others."""
+    for model in models:
+        if not limits.has_time(model, seconds):
+            label, name = model._meta.label, model.provider_name()
+            log.warning("%s: a call of %s may take longer than --for allows.", label, name)
 
 
 LEVELS = [logging.WARNING, logging.INFO, logging.DEBUG, logging.DEBUG]

@@ -110,8 +110,13 @@ def wait_while_closed(batch: "Batch") -> None:
         raise Snooze(pace.closed(batch), str(closed)) from None
 
 
+def refuse_without_time(run: Run) -> None:
+    limits.refuse_without_time(CREATE_SECONDS, run.time_left)
+
+
 def _begin(batch: "Batch", run: Run) -> None:
     run.check()
+    refuse_without_time(run)
     try:
         with sessions.short_transaction():
             provider = limits.lock(batch.provider)
