@@ -15,6 +15,7 @@ from jobs import queue
 from jobs.db import sessions
 from jobs.models import Job
 from jobs.queue import wakeup
+from jobs.worker.alive import SignsOfLife
 from jobs.worker.crew import Crew
 from jobs.worker.heartbeat import Heartbeat, Watchdog
 from jobs.worker.held import OVERSLEPT, Held
@@ -49,6 +50,7 @@ class Loop:
         # A hung thread may keep a connection of the pool. The other threads need some too.
         self.most_hung = max(2, min(options.slots, sessions.POOL_SIZE))
         self.retry_at = -math.inf
+        self.signs = SignsOfLife(options.alive_file)
         self.watchdog = Watchdog(options.lease.total_seconds())
         self.heartbeat = Heartbeat(
             self.name,
@@ -57,6 +59,7 @@ class Loop:
             self.held.to_beat,
             self.watchdog,
             self.come_back,
+            self.signs,
         )
         self.listener = wakeup.Listener(self.hear)
 
@@ -66,6 +69,7 @@ class Loop:
         log.info("%s started: %d slots, lease %s", self.name, self.options.slots, lease)
         for thread in (self.watchdog, self.heartbeat, self.listener):
             thread.start()
+        self.signs.begin()
         with sessions.with_patience(self.options.patience):
             while not self.is_done(drain):
                 self.turn()
@@ -74,6 +78,7 @@ class Loop:
             self.stopping.exit_code = 1
         self.listener.stopped.set()
         self.heartbeat.stop()
+        self.signs.end()
         log.info("%s stopped%s.", self.name, self.stopping.by)
         return self.stopping.exit_code
 
@@ -158,6 +163,7 @@ class Loop:
     def give_back(self) -> None:
         if not self.heartbeat.draining:
             self.heartbeat.draining = True
+            self.signs.stop()
             by, grace = self.stopping.by, self.stopping.grace
             log.info("Stopping%s: running jobs have up to %.0f s.", by, grace)
         self.stopping.begin()
