@@ -1,4 +1,4 @@
-"""What `manage.py jobs status --probe` answers: one word, for a supervisor that asks again and again.
+"""What `manage.py jobs status --probe` answers: one word, for a supervisor that asks often.
 
 Most of what needs a person needs no restart, so here only what stops all work counts.
 """
