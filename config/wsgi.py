@@ -1,5 +1,4 @@
 import os
-from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -23,7 +22,7 @@ class Request(WSGIRequest):
 class Application(WSGIHandler):
     request_class = Request
 
-    def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
         reply = probes.answer(environ, start_response)
         return super().__call__(environ, start_response) if reply is None else reply
 

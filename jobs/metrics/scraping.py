@@ -67,7 +67,8 @@ def read() -> Reading:
     samples: list[Sample] = []
     failed: dict[str, str] = {}
     began_at, hopeless = time.monotonic(), ""
-    for name, part in parts().items():
+    known = parts()
+    for name, part in known.items():
         if not hopeless and time.monotonic() - began_at > LONGEST:
             hopeless = "The other parts took too long."
         if hopeless:
@@ -81,7 +82,7 @@ def read() -> Reading:
             if faults.is_servers(error) or faults.is_lost():
                 hopeless = failed[name]
                 connection.close()
-    samples += [Sample(SCRAPE_FAILED, (name,), (name in failed,)) for name in parts()]
+    samples += [Sample(SCRAPE_FAILED, (name,), (name in failed,)) for name in known]
     return Reading(samples, failed)
 
 

@@ -26,7 +26,6 @@ class SignsOfLife:
 
     def begin(self) -> None:
         notify("READY=1")
-        self.give()
 
     def give(self) -> None:
         notify("WATCHDOG=1")

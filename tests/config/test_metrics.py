@@ -9,6 +9,7 @@ from jobs.models import Call, Provider, State, Status, uuid7
 from tests.config.test_settings import PRODUCTION, setting
 from tests.jobs.conftest import SimulatedWorker, new_chore
 from tests.jobs.console import EVIL, in_state
+from tests.jobs.metrics.conftest import unhurried  # noqa: F401 (for every test here)
 from tests.testapp.models import Chore, Order
 
 TOKEN = "0123456789-abcdefghijklmnopqrstuvwxyz"

@@ -179,12 +179,13 @@ def test_no_header_moves_the_site_or_makes_it_secure(site):
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
 @pytest.mark.parametrize("host", ["10.0.0.7:8000", "evil.example"])
 def test_a_probe_is_answered_whatever_the_site_is_called(site, path, host):
-    answer = site.ask(f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n")
+    probe = f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
+    wait_until(lambda: site.ask(probe).endswith("\r\n\r\nok\n"))  # a busy machine is ready later
 
-    head, _, body = answer.partition("\r\n\r\n")
-    assert head.startswith("HTTP/1.1 200 OK\r\n")
-    assert "\r\nCache-Control: no-store" in head
-    assert body == "ok\n"
+    answer = site.ask(probe)
+
+    assert answer.startswith("HTTP/1.1 200 OK\r\n")
+    assert "\r\nCache-Control: no-store" in answer
 
 
 def test_a_process_whose_threads_all_wait_for_the_database_still_lives(site):

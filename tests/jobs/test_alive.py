@@ -2,7 +2,6 @@
 
 import os
 import socket
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -49,23 +48,19 @@ def is_fresh(file):
 
 @pytest.mark.django_db(transaction=True)
 def test_systemd_hears_that_a_worker_is_ready_lives_and_stops(systemd):
-    worker = Loop([Chore], Options(lease=timedelta(seconds=SHORT)))
-
-    with running(worker):
-        hear(systemd, "READY=1")
-        hear(systemd, "WATCHDOG=1")
-        hear(systemd, "WATCHDOG=1")
+    with running(Loop([Chore], Options())):
+        words = {systemd.recv(100), systemd.recv(100)}  # of two threads, in any order
     hear(systemd, "STOPPING=1")
+
+    assert words == {b"READY=1", b"WATCHDOG=1"}
 
 
 @pytest.mark.django_db(transaction=True)
-def test_every_beat_touches_the_file_and_a_clean_stop_deletes_it(tmp_path):
+def test_a_beat_touches_the_file_and_a_clean_stop_deletes_it(tmp_path):
     file = tmp_path / "alive"
 
-    with running(Loop([Chore], Options(lease=timedelta(seconds=SHORT), alive_file=file))):
+    with running(Loop([Chore], Options(alive_file=file))):
         wait_until(file.exists)
-        age(file)
-        wait_until(lambda: is_fresh(file))
 
     assert not file.exists()
 
