@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from importlib.util import find_spec
 from ipaddress import ip_network
 from urllib.parse import urlsplit
 
@@ -99,6 +100,15 @@ def secret(name: str, text: str, *, shortest: int, danger: str) -> str:
             ' characters: python3 -c "import secrets; print(secrets.token_urlsafe(32))"'
         )
     return text
+
+
+def check_package(name: str, value: str, module: str, extra: str) -> None:
+    """Refuse a setting whose package is missing, before the first request finds that out."""
+    if value and find_spec(module) is None:
+        raise ImproperlyConfigured(
+            f"{name} is set, but its package is missing. Install it with\n"
+            f"  pip install --require-hashes -r requirements-{extra}.txt\nor unset {name}."
+        )
 
 
 def address(name: str, text: str) -> str:

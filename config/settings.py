@@ -149,6 +149,14 @@ API_TOKEN = protection.secret(
     "API_TOKEN", os.environ.get("API_TOKEN", ""), shortest=32, danger="spend your money"
 )
 
+# Lets Prometheus read /metrics. Without it there is no such page.
+METRICS_TOKEN = protection.secret(
+    *("METRICS_TOKEN", os.environ.get("METRICS_TOKEN", "")),
+    shortest=32,
+    danger="read how much is done and spent",
+)
+protection.check_package("METRICS_TOKEN", METRICS_TOKEN, "prometheus_client", "metrics")
+
 
 # Opens /internal/run-jobs/, which works for a while where no worker may stay (docs/servers.md).
 INTERNAL_SECRET = protection.secret(

@@ -14,6 +14,7 @@ from jobs.console import (
     audit,
     cli_groups,
     cli_pauses,
+    cli_probe,
     cli_schedules,
     cli_times,
     cli_totals,
@@ -35,8 +36,10 @@ from jobs.queue.rescheduling import LARGEST, SMALLEST
 # Show
 
 
-def status(**_: Any) -> Answer:
+def status(*, probe: bool, **_: Any) -> Answer:
     """How many jobs are in which state, and what needs a person; not well if anything does."""
+    if probe:
+        return cli_probe.answer()
     situation = needs.Situation.look()
     found = needs.needs(situation)
     counts = {

@@ -1,7 +1,7 @@
 """Connections of this process, and short transactions."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import timedelta
 from typing import Any, NamedTuple
 
@@ -44,6 +44,16 @@ def short_transaction(patience: Patience | None = None) -> Iterator[None]:
                     " set_config('statement_timeout', %s, true)",
                     [f"{limit // timedelta(milliseconds=1)}ms" for limit in limits],
                 )
+        yield
+
+
+@contextmanager
+def short_reading(patience: Patience) -> Iterator[None]:
+    """Queries that only read, with these limits.
+
+    SQLite has no such limits, and a transaction of it would lock the whole file for writing.
+    """
+    with short_transaction(patience) if connection.vendor == "postgresql" else nullcontext():
         yield
 
 

@@ -18,6 +18,7 @@ from jobs.db import faults, sessions, text
 from jobs.db.sessions import Patience
 from jobs.models import Job, Worker
 from jobs.run import Pulse, Run
+from jobs.worker.alive import SignsOfLife
 
 log = logging.getLogger(__name__)
 
@@ -88,6 +89,7 @@ class Heartbeat(threading.Thread):
         runs: Callable[[], list[Run]],
         watchdog: Watchdog,
         wake: Callable[[], None],
+        signs: SignsOfLife,
     ) -> None:
         super().__init__(name="heartbeat", daemon=True)
         self.worker = name
@@ -97,6 +99,7 @@ class Heartbeat(threading.Thread):
         self.runs = runs
         self.watchdog = watchdog
         self.wake = wake  # called by the first beat after one that failed
+        self.signs = signs
         self.pulse = Pulse(lease.total_seconds())
         self.draining = False
         self.is_well = True
@@ -110,6 +113,7 @@ class Heartbeat(threading.Thread):
         while not self.stopped.wait(max(0.0, due_at - time.monotonic())):
             # At a fixed rate. Beats missed while the process was frozen are not repeated.
             due_at = max(due_at + interval, time.monotonic())
+            self.signs.give()
             try:
                 with self.watchdog.watch("Beating"):
                     self.beat()

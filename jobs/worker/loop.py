@@ -16,6 +16,7 @@ from jobs.db import database, sessions
 from jobs.models import Job
 from jobs.paid import limits
 from jobs.queue import wakeup
+from jobs.worker.alive import SignsOfLife
 from jobs.worker.bounds import Bounds
 from jobs.worker.crew import Crew
 from jobs.worker.heartbeat import Heartbeat, Watchdog
@@ -52,6 +53,7 @@ class Loop:
         # A hung thread may keep a connection of the pool. The other threads need some too.
         self.most_hung = max(2, min(options.slots, sessions.POOL_SIZE))
         self.retry_at = -math.inf
+        self.signs = SignsOfLife(options.alive_file, is_guest=options.is_guest)
         self.watchdog = Watchdog(options.lease.total_seconds())
         self.heartbeat = Heartbeat(
             self.name,
@@ -61,6 +63,7 @@ class Loop:
             self.held.to_beat,
             self.watchdog,
             self.come_back,
+            self.signs,
         )
         self.listener = wakeup.Listener(self.hear)
 
@@ -73,6 +76,7 @@ class Loop:
         if not self.options.is_guest:  # the watchdog would end the process of others
             self.watchdog.start()
             self.listener.start()
+        self.signs.begin()
         with sessions.with_patience(self.options.patience):
             while not self.is_done(drain):
                 self.turn()
@@ -82,6 +86,7 @@ class Loop:
         self.listener.stopped.set()
         self.crew.dismiss()
         self.heartbeat.stop(is_paying=self.crew.is_buying)
+        self.signs.end()
         log.info("%s stopped%s.", self.name, self.stopping.by)
         return self.stopping.exit_code
 
@@ -169,6 +174,7 @@ class Loop:
     def give_back(self) -> None:
         if not self.heartbeat.draining:
             self.heartbeat.draining = True
+            self.signs.stop()
             by, grace = self.stopping.by, self.stopping.grace
             log.info("Stopping%s: running jobs have up to %.0f s.", by, grace)
         self.stopping.begin()

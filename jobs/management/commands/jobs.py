@@ -103,6 +103,14 @@ def reschedule(parser: ArgumentParser) -> None:
     parser.add_argument("--priority", type=int, metavar="N", help="lower first")
 
 
+def asked(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--probe",
+        action="store_true",
+        help="one word instead; exit code 1 only if the database or a needed worker is missing",
+    )
+
+
 def listed(parser: ArgumentParser) -> None:
     select(parser)
     parser.add_argument("--limit", type=int, default=20, help="at most this many lines (20)")
@@ -155,7 +163,7 @@ def summed(parser: ArgumentParser) -> None:
 
 
 ARGUMENTS: dict[str, Callable[[ArgumentParser], None]] = {
-    "status": lambda parser: None,
+    "status": asked,
     "list": listed,
     "show": shown,
     "requeue": requeue,

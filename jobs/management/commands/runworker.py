@@ -8,6 +8,7 @@ import sys
 from argparse import ArgumentParser
 from contextlib import suppress
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
@@ -18,6 +19,7 @@ from jobs.db import sessions
 from jobs.management.arguments import add_database
 from jobs.models import Job, job_models
 from jobs.paid import limits
+from jobs.worker import alive
 from jobs.worker.heartbeat import say_briefly
 from jobs.worker.loop import Loop
 from jobs.worker.options import Options
@@ -47,6 +49,11 @@ class Command(BaseCommand):
             metavar="S",
             help="seconds without a beat after which another worker takes over (60; at least 2)",
         )
+        parser.add_argument(
+            "--alive-file",
+            metavar="PATH",
+            help="touched by every beat, deleted when the worker stops; for probes",
+        )
         parser.add_argument("--drain", action="store_true", help="stop when no job is due")
         parser.add_argument(
             "--for", metavar="TIME", help="claim no more after this time: 50, 50s or 2m"
@@ -62,6 +69,7 @@ class Command(BaseCommand):
         logging.getLogger("jobs").setLevel(LEVELS[options["verbosity"]])
         models = chosen_models(options["jobs"])
         refuse_without_setup(models)
+        refuse_impatient_watchdog(options["lease"])
         loop = Loop(
             models,
             Options(
@@ -71,6 +79,7 @@ class Command(BaseCommand):
                 lease=timedelta(seconds=options["lease"]),
                 seconds=seconds,
                 way=way(options),
+                alive_file=chosen_file(options["alive_file"]),
             ),
         )
         signal.signal(signal.SIGTERM, loop.stop)
@@ -129,6 +138,34 @@ def refuse_nonsense(options: dict[str, Any]) -> None:
         if not options[name] > 0:
             flag = "--" + name.replace("_", "-")
             raise CommandError(f"{flag} {options[name]:g}: it must be more than 0.")
+
+
+def refuse_impatient_watchdog(lease: float) -> None:
+    seconds = alive.watchdog_seconds()
+    if seconds is not None and seconds < 2 * lease:
+        raise CommandError(
+            f"WatchdogSec={seconds:g}: systemd would end a worker that only waits for the database."
+            f" It must be at least {2 * lease:g}, twice the lease."
+        )
+
+
+def chosen_file(path: str | None) -> Path | None:
+    """The file to touch, written once to see that it can be."""
+    if path is None:
+        return None
+    file = Path(path)
+    try:
+        if file.exists() and (not file.is_file() or file.stat().st_size):
+            raise CommandError(
+                f"--alive-file {path}: it exists and is not an empty file. The worker would delete"
+                " it when it stops, so name another one."
+            )
+        file.touch()
+    except OSError as error:
+        raise CommandError(
+            f"--alive-file {path}: it can't be written ({error.strerror})."
+        ) from error
+    return file
 
 
 def refuse_without_setup(models: list[type[Job]]) -> None:
