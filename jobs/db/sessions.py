@@ -48,6 +48,21 @@ def short_transaction(patience: Patience | None = None) -> Iterator[None]:
 
 
 @contextmanager
+def in_order_of_index(*, when: bool) -> Iterator[None]:
+    """Have PostgreSQL read rows from an index of their order: it shall not fetch many and sort.
+
+    Where it expects one row, it sees no difference. Only inside a transaction.
+    """
+    if not when or connection.vendor != "postgresql":
+        yield
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('enable_sort', 'off', true)")
+        yield
+        cursor.execute("SELECT set_config('enable_sort', 'on', true)")
+
+
+@contextmanager
 def with_patience(patience: Patience) -> Iterator[None]:
     """Set how long this thread's short transactions may wait."""
     own: Any = connections[DEFAULT_DB_ALIAS]
