@@ -3,8 +3,8 @@
 While an old snapshot is open elsewhere (a dump, a forgotten transaction), PostgreSQL can't remove
 the index entries of jobs that were queued since. A scan for due jobs steps over all of them: half a
 second for a million. So a worker remembers where the last slow scan found the first living job,
-and begins there. What is due before that point waits for the next scan from the beginning: rows of
-transactions that took long to commit, or rows that were given a time in the past.
+and begins there. What is due before that point waits for the next scan from the beginning, for a
+minute at most: rows of transactions that took long to commit, or with a time in the past.
 """
 
 import math
@@ -22,6 +22,7 @@ from jobs.models import Job, JobQuerySet
 
 CHEAP = 0.01  # seconds; a scan that takes less always begins at the beginning
 SHARE = 30  # a slow scan from the beginning has a pause of so many times its length after it
+LONGEST = 60.0  # seconds, of that pause
 SLACK = timedelta(seconds=5)  # for transactions that take a while to commit
 
 Key = tuple[int, datetime, datetime]  # as jobs are in turn
@@ -29,7 +30,9 @@ Key = tuple[int, datetime, datetime]  # as jobs are in turn
 
 def pause_after(seconds: float) -> float:
     """How long to wait after a scan from the beginning until the next one, in seconds."""
-    return SHARE * seconds if seconds >= CHEAP and connection.vendor == "postgresql" else 0.0
+    if seconds < CHEAP or connection.vendor != "postgresql":  # SQLite keeps no dead entries
+        return 0.0
+    return min(SHARE * seconds, LONGEST)
 
 
 @dataclass

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import Error, connection
 from django.db.models import QuerySet
@@ -18,8 +18,15 @@ from jobs.queue.front import Front
 log = logging.getLogger(__name__)
 
 Model = type[Job]
-Query = tuple[str, tuple[Any, ...]]  # SQL and its parameters
-Question = tuple[Model, str, Query]  # about this model, for this list of what was found
+
+
+class Question(NamedTuple):
+    """A part of the query: the answer adds the model to one of the lists of `Found`."""
+
+    model: Model
+    found: str
+    sql: str
+    parameters: tuple[Any, ...]
 
 
 @dataclass
@@ -51,7 +58,8 @@ def ask(models: Collection[Model], worker: str) -> Found:
 def ask_from(fronts: Mapping[Model, Front], worker: str) -> Found:
     """Ask which of these models have due jobs, each from its front on."""
     questions = [question for each in fronts.items() for question in _due_from(*each)]
-    found = _ask_all(questions, worker, is_partial=True)
+    is_partial = any(front.is_resting for front in fronts.values())
+    found = _ask_all(questions, worker, is_partial)
     # The last look from the beginning found due jobs, and no claim has come to their end since.
     known = [model for model, front in fronts.items() if front.is_resting and not front.since]
     found.due = list(dict.fromkeys([*known, *found.due]))
@@ -63,25 +71,25 @@ def _questions(model: Model) -> list[Question]:
     due, expired = model.objects.due(), model.objects.expired()
     return [
         # Not EXISTS: it has no order, so it reads the whole table when no job is due.
-        (model, "due", _compiled("({})", due.trusted().in_turn().values("id")[:1])),
-        (model, "suspect", _compiled("EXISTS({})", due.suspect().order_by().values("id"))),
-        (
-            model,
-            "expired",
-            _compiled("EXISTS({})", expired.order_by().values("id")),
-        ),
+        _first(model, due.trusted().in_turn()),
+        Question(model, "suspect", *_compiled("EXISTS({})", due.suspect().order_by().values("pk"))),
+        Question(model, "expired", *_compiled("EXISTS({})", expired.order_by().values("pk"))),
     ]
 
 
 def _due_from(model: Model, front: Front) -> list[Question]:
     if not front.is_resting:
         return _questions(model)[:1]
-    due = model.objects.due().trusted().in_turn().values("id")
-    return [(model, "due", _compiled("({})", due.filter(each)[:1])) for each in front.conditions]
+    due = model.objects.due().trusted().in_turn()
+    return [_first(model, due.filter(condition)) for condition in front.conditions]
 
 
-def _compiled(form: str, jobs: QuerySet[Any]) -> Query:
-    sql, parameters = jobs.query.sql_with_params()
+def _first(model: Model, due: QuerySet[Any]) -> Question:
+    return Question(model, "due", *_compiled("({})", due.values("pk")[:1]))
+
+
+def _compiled(form: str, rows: QuerySet[Any]) -> tuple[str, tuple[Any, ...]]:
+    sql, parameters = rows.query.sql_with_params()
     return form.format(sql), parameters
 
 
@@ -95,9 +103,9 @@ def _ask_all(questions: list[Question], worker: str, is_partial: bool = False) -
         if faults.is_servers(error) or faults.is_lost():
             raise
     found = Found()
-    for model in dict.fromkeys(model for model, _, _ in questions):
+    for model in dict.fromkeys(question.model for question in questions):
         try:
-            ours = [question for question in questions if question[0] is model]
+            ours = [question for question in questions if question.model is model]
             found.add(_ask(ours, worker, is_partial))
         except Error as error:
             if faults.is_servers(error) or faults.is_lost():
@@ -108,21 +116,23 @@ def _ask_all(questions: list[Question], worker: str, is_partial: bool = False) -
 
 
 def _ask(questions: list[Question], worker: str, is_partial: bool) -> Found:
-    me = Worker.objects.filter(name=worker).values("asked_to_stop")  # no row before its first beat
-    queries = [query for _, _, query in questions]
-    queries += [(f"({clock.NOW[connection.vendor]})", ()), _compiled("({})", me)]
-    parameters = [value for _, values in queries for value in values]
+    me = Worker.objects.filter(name=worker)  # it has no row before its first beat
+    own, parameters_of_own = _compiled("({})", me.values("asked_to_stop"))
+    now_sql = clock.NOW[connection.vendor].replace("%", "%%")  # this query has parameters
+    selected = [*(question.sql for question in questions), f"({now_sql})", own]
+    parameters = [value for question in questions for value in question.parameters]
+    parameters += parameters_of_own
     began_at = time.monotonic()
     with (
         sessions.short_transaction(),
         sessions.in_order_of_index(when=is_partial),
         connection.cursor() as cursor,
     ):
-        cursor.execute(f"SELECT {', '.join(sql for sql, _ in queries)}", parameters)
+        cursor.execute(f"SELECT {', '.join(selected)}", parameters)
         *answers, now, should_stop = cursor.fetchone()
     seconds = time.monotonic() - began_at
     found = Found(should_stop=bool(should_stop), seconds=seconds, now=clock.aware(now))
-    for (model, what, _), answer in zip(questions, answers, strict=True):
+    for question, answer in zip(questions, answers, strict=True):
         if answer:
-            getattr(found, what).append(model)
+            getattr(found, question.found).append(question.model)
     return found

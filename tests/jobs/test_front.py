@@ -31,6 +31,7 @@ def slow(monkeypatch):
     """Every scan from the beginning counts as slow, and is not repeated before the test ends."""
     monkeypatch.setattr(front, "CHEAP", 0.0)
     monkeypatch.setattr(front, "SHARE", math.inf)
+    monkeypatch.setattr(front, "LONGEST", math.inf)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from jobs import queue
 from jobs.queue import wakeup
 from jobs.queue.wakeup import Listener
 from tests.jobs.conftest import in_another_thread
-from tests.testapp.models import NoopJob
+from tests.testapp.models import Chore, NoopJob
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres]
 
@@ -34,6 +34,46 @@ def test_a_committed_job_wakes_the_workers(woken):
     queue.enqueue([NoopJob()])
 
     wait_for(woken, 1)
+
+
+def test_a_notice_names_the_kinds_of_its_transaction(woken):
+    with transaction.atomic():
+        queue.enqueue([NoopJob()])
+        queue.enqueue([Chore(name="sweep")])
+        queue.enqueue([NoopJob()])
+
+    wait_for(woken, 1)
+    assert woken == [["testapp.Chore", "testapp.NoopJob"]]
+
+
+def test_what_a_savepoint_takes_back_does_not_take_the_notice_of_the_rest(woken):
+    with transaction.atomic():
+        with transaction.atomic():
+            queue.enqueue([NoopJob()])
+            transaction.set_rollback(True)
+        queue.enqueue([Chore(name="sweep")])
+
+    wait_for(woken, 1)
+    assert "testapp.Chore" in woken[0]
+
+
+def test_a_kind_is_named_however_soon_after_another(woken, monkeypatch):
+    monkeypatch.setattr(wakeup, "PAUSE", 3600)
+    queue.enqueue([NoopJob()])
+    queue.enqueue([Chore(name="sweep")])
+
+    wait_for(woken, 2)
+    assert woken == [["testapp.NoopJob"], ["testapp.Chore"]]
+
+
+def test_more_kinds_than_a_notice_can_name_are_any_kind(woken, monkeypatch):
+    monkeypatch.setattr(wakeup, "LONGEST", 20)
+    with transaction.atomic():
+        queue.enqueue([NoopJob()])
+        queue.enqueue([Chore(name="sweep")])
+
+    wait_for(woken, 1)
+    assert woken == [[]]
 
 
 def test_nobody_is_woken_before_the_commit(woken):
