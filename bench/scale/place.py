@@ -5,9 +5,10 @@ import os
 import django
 
 from bench.environments import RUN
-from config.embedded.server import NAME, USER, Server
+from config.embedded.server import NAME, SETTINGS, USER, Server
 
 SERVER = Server(RUN)
+SETTINGS["max_connections"] = "400"  # each worker has three
 
 os.environ |= {
     "DJANGO_SETTINGS_MODULE": "bench.settings",
