@@ -13,7 +13,7 @@ import psycopg
 from django.db import connection, connections
 
 from bench.scale.fleet import fleet, statements
-from bench.scale.machine import watched
+from bench.scale.machine import used_seconds, watched
 from bench.scale.place import ALL, SERVER, USUAL, BenchJob, run_sql
 from config.embedded.server import NAME, USER
 from jobs import queue
@@ -26,6 +26,7 @@ from jobs.worker.options import Options
 Line = tuple[str, float, str, float]  # what, how much, of what, cores that others used meanwhile
 ROUNDS = 15
 PATIENCE = 600  # seconds for a drain
+CPU = "ms of CPU"
 
 
 def idle(workers: int, seconds: float, models: list = USUAL) -> Iterator[Line]:
@@ -67,13 +68,13 @@ def models() -> Iterator[Line]:
     for number in (len(USUAL), len(ALL)):
         worker = idle_worker(ALL[-number:])
         with watched() as usage:
-            look = median_of(look_at_all, worker)
-            poll = median_of(look_again, worker)
-            heard = median_of(hear, worker)
+            look = median_cost(look_at_all, worker)
+            poll = median_cost(look_again, worker)
+            heard = median_cost(hear, worker)
             sent = count_statements(hear, worker)
-        yield f"{number} models: look at all", look, "ms", usage.others
-        yield f"{number} models: a poll between two of those", poll, "ms", usage.others
-        yield f"{number} models: announcement", heard, "ms", usage.others
+        yield f"{number} models: look at all", look, CPU, usage.others
+        yield f"{number} models: a poll between two of those", poll, CPU, usage.others
+        yield f"{number} models: announcement", heard, CPU, usage.others
         yield f"{number} models: announcement", sent, "statements", usage.others
 
 
@@ -109,24 +110,24 @@ def snapshot(number: int) -> Iterator[Line]:
 
 
 def steps(where: str, *, is_whole: bool = False) -> Iterator[Line]:
-    """Look, enqueue, claim, beat and settle eight jobs, as one worker does; in milliseconds."""
+    """Look, enqueue, claim, beat and settle eight jobs, as one worker does."""
     worker = idle_worker([BenchJob])
     name, lease = worker.name, worker.options.lease
     took = defaultdict(list)
     with watched() as usage:
         for _ in range(ROUNDS):
-            took["look"].append(timed(look_at_all if is_whole else look_again, worker)[0])
+            took["look"].append(cost(look_at_all if is_whole else look_again, worker)[0])
             queue.enqueue(BenchJob(task="noop") for _ in range(8))
             kept = Front() if is_whole else worker.lookout.fronts[BenchJob]
             claim = partial(queue.claim, BenchJob, 8, name, lease, front=kept)
-            seconds, jobs = timed(claim)
-            took["claim"].append(seconds)
+            milliseconds, jobs = cost(claim)
+            took["claim"].append(milliseconds)
             claims = {job.id: job.epoch for job in jobs}
-            took["beat"].append(timed(queue.beat, BenchJob, claims, name, lease)[0])
+            took["beat"].append(cost(queue.beat, BenchJob, claims, name, lease)[0])
             ends = [End(job, Outcome.SUCCEEDED) for job in jobs]
-            took["settle"].append(timed(queue.settle, ends)[0])
+            took["settle"].append(cost(queue.settle, ends)[0])
     for step, times in took.items():
-        yield f"{where}: {step}", median(times), "ms", usage.others
+        yield f"{where}: {step}", median(times), CPU, usage.others
 
 
 # One worker, in this process
@@ -159,15 +160,18 @@ def hear(worker: Loop) -> None:
     look_again(worker)
 
 
-def timed(act: Callable[..., Any], *arguments: Any) -> tuple[float, Any]:
-    """Milliseconds and result of a call."""
-    began_at = time.perf_counter()
+def cost(act: Callable[..., Any], *arguments: Any) -> tuple[float, Any]:
+    """Milliseconds of CPU that a call takes here and in its session of the server, and its result.
+
+    Unlike its duration, that is nearly the same on a busy machine.
+    """
+    before = used_seconds()
     result = act(*arguments)
-    return (time.perf_counter() - began_at) * 1000, result
+    return (used_seconds() - before) * 1000, result
 
 
-def median_of(act: Callable[..., Any], *arguments: Any) -> float:
-    return median(timed(act, *arguments)[0] for _ in range(ROUNDS))
+def median_cost(act: Callable[..., Any], *arguments: Any) -> float:
+    return median(cost(act, *arguments)[0] for _ in range(ROUNDS))
 
 
 def count_statements(act: Callable[..., Any], *arguments: Any) -> int:

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from django.db import connection
+
 from bench.scale.place import SERVER
 
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -19,6 +21,12 @@ class Usage:
     seconds: float = 0.0
     server: float = 0.0
     others: float = 0.0  # neither the server nor this benchmark
+
+
+def used_seconds() -> float:
+    """CPU seconds that this process, and its session of the server, have used so far."""
+    session = Path(f"/proc/{connection.connection.info.backend_pid}/schedstat")
+    return time.process_time() + int(session.read_text().split()[0]) / 1e9
 
 
 @contextmanager

@@ -4,7 +4,7 @@ import logging
 import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -16,6 +16,8 @@ from jobs.models import Job, Worker
 from jobs.queue.front import Front
 
 log = logging.getLogger(__name__)
+
+SINCE = datetime.min.replace(tzinfo=UTC)  # stands for the moment where a front is
 
 Model = type[Job]
 
@@ -80,8 +82,17 @@ def _questions(model: Model) -> list[Question]:
 def _due_from(model: Model, front: Front) -> list[Question]:
     if not front.is_resting:
         return _questions(model)[:1]
+    if front.since and not front.key:  # as for every idle model: worth compiling once
+        newer = _due_since(model)
+        values = (front.since if value == SINCE else value for value in newer.parameters)
+        return [newer._replace(parameters=tuple(values))]
     due = model.objects.due().trusted().in_turn()
     return [_first(model, due.filter(condition)) for condition in front.conditions]
+
+
+@cache
+def _due_since(model: Model) -> Question:
+    return _first(model, model.objects.due().trusted().in_turn().filter(run_after__gte=SINCE))
 
 
 def _first(model: Model, due: QuerySet[Any]) -> Question:
