@@ -77,7 +77,7 @@ def _claim(
             job.epoch += 1
             if hook:
                 hooks.call(job, "on_start")
-    front.advance(scan)  # not before the commit
+    front.advance(scan)  # not before the commit, which may fail
     return jobs
 
 

@@ -40,9 +40,10 @@ class Scan:
     """The jobs that a claim has locked, of those wanted, and how it searched for them."""
 
     wanted: int
-    is_whole: bool
+    is_whole: bool  # from the beginning
     jobs: list[Any] = field(default_factory=list)
-    seconds: float = 0.0
+    pause: float = 0.0  # if it was slow: seconds until the next one from the beginning
+    now: datetime | None = None  # and the moment when it began, by the database's clock
 
     @property
     def end(self) -> Key | None:
@@ -83,17 +84,17 @@ class Front:
         with sessions.in_order_of_index(when=bool(conditions)):
             for condition in conditions or [Q()]:
                 scan.jobs += due.filter(condition)[: wanted - len(scan.jobs)]
-        scan.seconds = time.monotonic() - began_at
+        seconds = time.monotonic() - began_at
+        if scan.is_whole and (pause := pause_after(seconds)):
+            scan.pause, scan.now = pause, clock.now() - timedelta(seconds=seconds)
         return scan
 
     def advance(self, scan: Scan) -> None:
-        """Remember where a claim ended; its jobs are no longer due."""
+        """Remember where a claim ended. It is committed: nothing here may fail."""
         if not scan.wanted:
             return
         if scan.is_whole:
-            pause = pause_after(scan.seconds)
-            now = clock.now() - timedelta(seconds=scan.seconds) if pause else None
-            self.rest(pause, now, scan.end)
+            self.rest(scan.pause, scan.now, scan.end)
         elif scan.end is None or self.key is None or scan.end > self.key:
             self.key = scan.end
 

@@ -124,7 +124,7 @@ class Lookout:
         pause = pause_after(found.seconds)
         self.look_at_all_at = max(self.look_at, time.monotonic() + pause)
         if pause:
-            for model in models:
+            for model in set(models) - set(found.out_of_reach):
                 self.fronts[model].rest(pause, None if model in found.due else found.now)
         if not found.should_stop:
             self.learn(found)

@@ -9,6 +9,7 @@ from unittest.mock import Mock
 import pytest
 from django.db import OperationalError, connection, transaction
 from django.db.models.functions import Now
+from django.test.utils import CaptureQueriesContext
 
 from jobs import queue
 from jobs.models import Status
@@ -138,6 +139,15 @@ def test_a_claim_that_was_rolled_back_moves_no_front(slow, kept, monkeypatch):
             claim(Chore, 1, kept)
 
     assert names(Chore, 2, kept) == ["0", "1"]
+
+
+def test_nothing_is_asked_after_the_commit_of_a_claim(slow, kept, chore):
+    """A fault there would lose the jobs that were claimed."""
+    with CaptureQueriesContext(connection) as sent:
+        claim(Chore, 1, kept)
+
+    assert kept.is_resting
+    assert sent[-1]["sql"] == "COMMIT"
 
 
 def test_a_quick_scan_always_begins_at_the_beginning(monkeypatch, kept):

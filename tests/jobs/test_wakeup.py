@@ -16,6 +16,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres]
 @pytest.fixture(autouse=True)
 def no_recent_notice(monkeypatch):
     monkeypatch.setattr(wakeup, "_noticed", {})
+    monkeypatch.setattr(wakeup, "_unsent", wakeup._Unsent())
 
 
 @pytest.fixture
