@@ -24,7 +24,7 @@ from jobs.worker.loop import Loop
 from jobs.worker.options import Options
 
 Line = tuple[str, float, str, float]  # what, how much, of what, cores that others used meanwhile
-ROUNDS = 15
+ROUNDS = 30  # the first of them also compile
 PATIENCE = 600  # seconds for a drain
 CPU = "ms of CPU"
 

@@ -48,6 +48,18 @@ def short_transaction(patience: Patience | None = None) -> Iterator[None]:
 
 
 @contextmanager
+def with_patience(patience: Patience) -> Iterator[None]:
+    """Set how long this thread's short transactions may wait."""
+    own: Any = connections[DEFAULT_DB_ALIAS]
+    before = getattr(own, "patience", USUAL)
+    own.patience = patience
+    try:
+        yield
+    finally:
+        own.patience = before
+
+
+@contextmanager
 def in_order_of_index(*, when: bool) -> Iterator[None]:
     """Have PostgreSQL read rows from an index of their order: it shall not fetch many and sort.
 
@@ -60,18 +72,6 @@ def in_order_of_index(*, when: bool) -> Iterator[None]:
         cursor.execute("SELECT set_config('enable_sort', 'off', true)")
         yield
         cursor.execute("SELECT set_config('enable_sort', 'on', true)")
-
-
-@contextmanager
-def with_patience(patience: Patience) -> Iterator[None]:
-    """Set how long this thread's short transactions may wait."""
-    own: Any = connections[DEFAULT_DB_ALIAS]
-    before = getattr(own, "patience", USUAL)
-    own.patience = patience
-    try:
-        yield
-    finally:
-        own.patience = before
 
 
 def own_connection() -> None:
