@@ -71,13 +71,14 @@ check: $(TOOLS) .env ## Lint, types, imports, migrations, deployment
 	@$(SERVER) $(BIN)/python manage.py check --deploy --fail-level WARNING
 
 .PHONY: bench
-bench: $(READY) .env ## Measure the queue, its peers, the way to a picture, pages, console, LLM requests, archives
+bench: $(READY) .env ## Measure the queue, its peers, the way to a picture, pages, console, LLM requests, archives, scale
 	@$(BIN)/python -m bench
 	@$(BIN)/python -m bench.pictures
 	@$(BIN)/python -m bench.pages
 	@$(BIN)/python -m bench.console
 	@$(BIN)/python -m bench.llm
 	@$(BIN)/python -m bench.archive
+	@$(BIN)/python -m bench.scale
 
 .PHONY: screenshots
 screenshots: $(TOOLS) .env ## Make docs/images anew; needs chromium and fonts-noto-cjk

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import Lookup
+from django.db.models import Func, Lookup, TextField
 from django.db.models.sql.compiler import SQLCompiler
 
 
@@ -27,3 +27,10 @@ class AnyOf(Lookup):
         column, parameters = self.process_lhs(compiler, connection)
         ids = json.dumps([id.hex for id in self.rhs])
         return f"{column} IN (SELECT value FROM json_each(%s))", (*parameters, ids)  # noqa: S608
+
+
+class Unindexed(Func):
+    """The text of a column, in a condition that no index serves."""
+
+    template = "(%(expressions)s || '')"
+    output_field = TextField()

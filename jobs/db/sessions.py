@@ -69,6 +69,21 @@ def with_patience(patience: Patience) -> Iterator[None]:
         own.patience = before
 
 
+@contextmanager
+def in_order_of_index(*, when: bool) -> Iterator[None]:
+    """Have PostgreSQL read rows from an index of their order: it shall not fetch many and sort.
+
+    Where it expects one row, it sees no difference. Only inside a transaction.
+    """
+    if not when or connection.vendor != "postgresql":
+        yield
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('enable_sort', 'off', true)")
+        yield
+        cursor.execute("SELECT set_config('enable_sort', 'on', true)")
+
+
 def own_connection() -> None:
     """Give this thread a connection of its own, beside the pool that `perform` shares.
 

@@ -44,7 +44,7 @@ def enqueue(
     else:
         created = _insert_missing(jobs)
     if created:
-        wakeup.announce()
+        wakeup.announce(type(jobs[0]))
     return created
 
 

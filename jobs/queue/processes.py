@@ -208,7 +208,7 @@ def _enqueue(job: Job) -> None:
     if inserts.insert_missing([job]):
         # A deferred constraint would speak at COMMIT, and the last job would be blamed.
         connection.check_constraints([type(job)._meta.db_table])
-        wakeup.announce()
+        wakeup.announce(type(job))
 
 
 @logged

@@ -6,7 +6,7 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 
 from django.db import Error, connection
@@ -113,7 +113,8 @@ class Loop:
         """Wait and try again. What is no fault of the database, and stays, ends the worker."""
         connection.close()
         self.retry_at = self.outage.note(error)
-        self.lookout.hurry(0)  # a turn that asks nothing does not show that the outage is over
+        # A turn that asks nothing does not show that the outage is over.
+        self.lookout.look_at_all_soon()
         if isinstance(error, Error):
             return
         log.error("A turn of the worker failed", exc_info=error)
@@ -140,9 +141,9 @@ class Loop:
         self.stopping.hear(number)
         self.bell.ring()
 
-    def hear(self) -> None:
-        """Jobs were announced. Called by the listener's thread."""
-        self.lookout.announced = True
+    def hear(self, kinds: Collection[str]) -> None:
+        """Jobs of these kinds were announced, or of any. Called by the listener's thread."""
+        self.lookout.notices.put(kinds)
         self.bell.ring()
 
     def come_back(self) -> None:
@@ -219,7 +220,11 @@ class Loop:
         wanted = self.bounds.share_of(wanted)
         if not wanted or not self.has_time(model):
             return 0
-        jobs = queue.claim(model, wanted, self.name, self.options.lease, suspect=suspect)
+        # Suspects have an index of their own, and few entries in it.
+        front = None if suspect else self.lookout.fronts[model]
+        jobs = queue.claim(
+            model, wanted, self.name, self.options.lease, suspect=suspect, front=front
+        )
         self.bounds.claimed += len(jobs)
         self.held.take(jobs, self.heartbeat.pulse, claimed_at, alone=suspect)
         if jobs:
