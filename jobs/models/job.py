@@ -13,6 +13,8 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
+from jobs import tracing
+from jobs.db.lookups import TraceId
 from jobs.models.selecting import MAX_INTERRUPTIONS, JobQuerySet
 from jobs.models.status import ENDED, OPEN, Status
 
@@ -132,6 +134,10 @@ class Job(models.Model):
                 name="%(class)s_parent",
                 condition=Q(parent_id__isnull=False),
             ),
+            # All jobs of one trace. A job without one costs nothing here.
+            models.Index(
+                TraceId("trace"), name="%(class)s_trace", condition=Q(trace__isnull=False)
+            ),
         ]
         constraints: ClassVar = [
             # However many workers look at a schedule, each of its moments has one run.
@@ -185,7 +191,9 @@ class Job(models.Model):
 
         Saving all columns of an old copy would undo the moves made since it was read.
         """
-        if not self._state.adding and kwargs.get("update_fields") is None:
+        if self._state.adding:
+            tracing.note_origin(self)
+        elif kwargs.get("update_fields") is None:
             base = {field.name for field in Job._meta.fields}
             kwargs["update_fields"] = [f.name for f in self._meta.fields if f.name not in base]
         super().save(*args, **kwargs)

@@ -2,13 +2,15 @@
 
 import uuid
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from django.db import models, transaction
-from django.db.models import Exists, F
+from django.db.models import Exists, F, Q
 from django.db.models.functions import Now
+from django.db.models.lookups import Exact
 
-from jobs.db.lookups import AnyOf
+from jobs import tracing
+from jobs.db.lookups import AnyOf, TraceId
 from jobs.errors import NotEnded
 from jobs.models.pause import Pause
 from jobs.models.status import ENDED, OPEN, Status
@@ -62,6 +64,19 @@ class JobQuerySet(models.QuerySet["Job"]):
 
     def trusted(self) -> Self:
         return self.filter(interruptions__lt=MAX_INTERRUPTIONS - 1)
+
+    def in_trace(self, trace_id: str) -> Self:
+        """Those of this trace, and the job that the trace began with."""
+        # NULL is named for SQLite: it uses the partial index only then.
+        in_column = Q(Exact(TraceId("trace"), trace_id), trace__isnull=False)
+        return self.filter(Q(id=uuid.UUID(trace_id)) | in_column)
+
+    def bulk_create(self, objs: Iterable["Job"], *args: Any, **kwargs: Any) -> list["Job"]:
+        """Insert new jobs; `queue.enqueue` wakes the workers, too."""
+        jobs = list(objs)
+        for job in jobs:
+            tracing.note_origin(job)
+        return super().bulk_create(jobs, *args, **kwargs)
 
     def delete(self) -> tuple[int, dict[str, int]]:
         """Delete ended jobs; raises NotEnded if one has not ended."""

@@ -12,6 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import BaseCommand, CommandError
 from django.db import Error
 
+from jobs import spans
 from jobs.db import sessions
 from jobs.models import Job, job_models
 from jobs.paid import limits
@@ -67,10 +68,12 @@ class Command(BaseCommand):
         sessions.own_connection()
         with suppress(Error):  # if the database is down, each row is created on first use
             limits.make_rows(models)
+        spans.tracer()  # loaded now, not in the first job
         # Everything loaded so far is never garbage: don't scan it again and again.
         gc.freeze()
         gc.set_threshold(10_000)
         code = loop.run(drain=options["drain"])
+        spans.stop()
         if loop.crew.hung or loop.crew.abandoned:
             # Hung threads, and any locks they hold, must not keep the process from ending.
             say_briefly(logging.shutdown)
