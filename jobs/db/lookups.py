@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import Func, Lookup, TextField
+from django.db.models import Lookup
 from django.db.models.sql.compiler import SQLCompiler
 
 
@@ -27,10 +27,3 @@ class AnyOf(Lookup):
         column, parameters = self.process_lhs(compiler, connection)
         ids = json.dumps([id.hex for id in self.rhs])
         return f"{column} IN (SELECT value FROM json_each(%s))", (*parameters, ids)  # noqa: S608
-
-
-class TraceId(Func):
-    """The trace id in a traceparent. Its numbers are in the text, as in the index on it."""
-
-    template = "SUBSTR(%(expressions)s, 4, 32)"
-    output_field = TextField()

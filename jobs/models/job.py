@@ -14,8 +14,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from jobs import tracing
-from jobs.db.lookups import TraceId
-from jobs.models.selecting import MAX_INTERRUPTIONS, JobQuerySet
+from jobs.models.selecting import MAX_INTERRUPTIONS, JobQuerySet, TraceId
 from jobs.models.status import ENDED, OPEN, Status
 
 if TYPE_CHECKING:

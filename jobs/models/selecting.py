@@ -5,12 +5,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self
 
 from django.db import models, transaction
-from django.db.models import Exists, F, Q
+from django.db.models import Exists, F, Func, Q
 from django.db.models.functions import Now
 from django.db.models.lookups import Exact
 
 from jobs import tracing
-from jobs.db.lookups import AnyOf, TraceId
+from jobs.db.lookups import AnyOf
 from jobs.errors import NotEnded
 from jobs.models.pause import Pause
 from jobs.models.status import ENDED, OPEN, Status
@@ -19,6 +19,19 @@ if TYPE_CHECKING:
     from jobs.models.job import Job
 
 MAX_INTERRUPTIONS = 3
+
+
+class TraceId(Func):
+    """The trace id in a traceparent. Its numbers are in the text, as in the index on it."""
+
+    template = "SUBSTR(%(expressions)s, 4, 32)"
+    output_field = models.TextField()
+
+
+def in_trace(trace_id: str) -> Q:
+    """The jobs of this trace, and the job that it began with, as the index ..._trace finds them."""
+    # IS NOT NULL is for SQLite, which uses the partial index only if it reads it.
+    return Q(id=uuid.UUID(trace_id)) | Q(Exact(TraceId("trace"), trace_id), trace__isnull=False)
 
 
 class JobQuerySet(models.QuerySet["Job"]):
@@ -64,12 +77,6 @@ class JobQuerySet(models.QuerySet["Job"]):
 
     def trusted(self) -> Self:
         return self.filter(interruptions__lt=MAX_INTERRUPTIONS - 1)
-
-    def in_trace(self, trace_id: str) -> Self:
-        """Those of this trace, and the job that the trace began with."""
-        # NULL is named for SQLite: it uses the partial index only then.
-        in_column = Q(Exact(TraceId("trace"), trace_id), trace__isnull=False)
-        return self.filter(Q(id=uuid.UUID(trace_id)) | in_column)
 
     def bulk_create(self, objs: Iterable["Job"], *args: Any, **kwargs: Any) -> list["Job"]:
         """Insert new jobs; `queue.enqueue` wakes the workers, too."""

@@ -15,7 +15,6 @@ from jobs.queue.outcomes import End
 from jobs.run import Run
 from jobs.worker import logs
 
-
 log = logging.getLogger(__name__)
 
 

@@ -7,9 +7,10 @@ import pytest
 from django.db import connection
 
 from jobs import events, llm, queue, tracing
+from jobs.errors import PermanentError
 from jobs.llm.models import LLMJob
 from jobs.models import Event, Outcome
-from jobs.queue import outcomes, processes
+from jobs.queue import hooks, outcomes, processes
 from jobs.worker import journal, logs
 from tests.jobs.conftest import expire_lease, new_chore
 from tests.testapp.models import Chore, Digest
@@ -99,10 +100,10 @@ def test_every_way_to_make_a_job_keeps_the_job_it_came_from(way, chore):
 
 def test_events_and_requests_keep_it():
     with tracing.inside(TRACEPARENT):
-        events.record("test", "chore.asked", {"name": "sweep"})
+        events.record("test", "pair.met")
         llm.submit([{"prompt": "hello"}], label="questions")
 
-    assert [job.trace for job in Event.objects.get().jobs.all()] == [TRACEPARENT]
+    assert {job.trace for job in Event.objects.get().jobs.all()} == {TRACEPARENT}
     assert LLMJob.objects.get().trace == TRACEPARENT
 
 
@@ -173,23 +174,29 @@ def test_the_lines_of_an_end_and_of_a_rescue_name_the_trace(lines, worker):
 
 def test_a_line_about_a_job_that_could_not_be_claimed_names_its_trace(lines, worker, monkeypatch):
     new_chore("sweep", trace=TRACEPARENT)
+    monkeypatch.setattr(Chore, "on_start", lambda self: 1 / 0)
+    monkeypatch.setattr("jobs.queue.hooks.HookRaised", hooks.HookWaited)  # as by a locked row
 
-    def locked(job):
-        from django.db import OperationalError
-        from psycopg.errors import LockNotAvailable
-
-        raise OperationalError from LockNotAvailable()
-
-    monkeypatch.setattr(Chore, "on_start", locked)
     worker.claim()
 
-    assert TRACE in {trace for text, _ in lines for trace in traces([(text, _)]) if "claimed" in text}
+    assert any("can't be claimed now" in text and TRACE in text for text, _ in lines)
 
 
 def test_a_line_about_a_hook_that_was_left_out_names_the_trace(lines, worker, monkeypatch):
-    new_chore("sweep", trace=TRACEPARENT, script="fail_for_good")
+    new_chore("sweep", trace=TRACEPARENT)
     monkeypatch.setattr(Chore, "on_failure", lambda self, error: 1 / 0)
 
-    worker.fail(worker.claim_one(), ValueError("no broom"))
+    worker.fail(worker.claim_one(), PermanentError("no broom"))
 
-    assert traces(lines, "on_failure raised") <= {TRACE}
+    assert traces(lines, "on_failure raised") == {TRACE}
+
+
+def test_a_line_about_a_follow_up_that_could_not_follow_names_the_trace(lines):
+    with tracing.inside(TRACEPARENT):
+        process = processes.start("week", then=Chore(name="after"))
+    process.follow["model"] = "testapp.gone"
+    process.save()
+
+    processes.seal(process)
+
+    assert traces(lines, "Nothing follows") == {TRACE}

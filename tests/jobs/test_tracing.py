@@ -18,6 +18,7 @@ from tests.testapp.models import Chore
 
 pytestmark = pytest.mark.django_db
 
+
 @pytest.fixture
 def lines(caplog):
     caplog.set_level(logging.DEBUG, logger="jobs.queue")

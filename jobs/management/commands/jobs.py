@@ -103,6 +103,7 @@ def reschedule(parser: ArgumentParser) -> None:
 
 def listed(parser: ArgumentParser) -> None:
     select(parser)
+    parser.add_argument("--trace", metavar="ID", help="only jobs of this trace")
     parser.add_argument("--limit", type=int, default=20, help="at most this many lines (20)")
 
 
