@@ -199,6 +199,6 @@ def _processes(name: str, value: Any) -> list[Any]:
 
 def _process(row: Any) -> Any:
     # Not by getattr: a column that was not read would be read now.
-    facts = getattr(row, "__dict__", {})
+    facts = {} if isinstance(row, type) else getattr(row, "__dict__", {})
     is_process = hasattr(row, "_meta") and row._meta.label == "jobs.Process"
     return facts.get("id") if is_process else facts.get("process_id")

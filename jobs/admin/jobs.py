@@ -58,9 +58,7 @@ class JobAdmin(PausingAdmin, ReschedulingAdmin):
         ("created_at", CreatedFilter),
     ]
     search_fields = ["id"]  # only to show the search box: see get_search_results
-    search_help_text = _(
-        "id, also of the job it came from, or of a trace; among failed ones the error"
-    )
+    search_help_text = _("id of the job, its origin or its trace; among failed ones the error")
     sortable_by: list[str] = []  # an order without an index would take minutes
     list_before_template = "admin/jobs/before_list.html"
     change_form_template = "admin/jobs/job.html"

@@ -129,6 +129,12 @@ def test_a_row_whose_process_was_not_read_is_not_read_for_the_log(
         tracing.logged(lambda job: None)(deferred)
 
 
+def test_a_model_is_no_process(lines):
+    queue.claim(Chore, 1, "w", timedelta(minutes=1))
+
+    assert all("process_id" not in line for line in lines())
+
+
 # The setting
 
 
