@@ -61,7 +61,7 @@ class GroupAdmin(DjangoGroupAdmin, GuardedAdmin):
 def search(request: HttpRequest) -> HttpResponse:
     """The page of a trace, or Unfold's search of the menu, which can't read every page number."""
     if trace_id := lineage.trace_in(request.GET.get("s", "")):
-        return HttpResponseRedirect(reverse("trace", args=[trace_id]))
+        return HttpResponseRedirect(reverse("admin:jobs_trace", args=[trace_id]))
     try:
         response: HttpResponse = admin.site.search(request)  # type: ignore[attr-defined]
     except (InvalidPage, ValueError):

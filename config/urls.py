@@ -4,7 +4,7 @@ from django.urls import include, path
 from config import notices
 from config.admin import search
 from config.doors import login
-from jobs.admin import dashboard, lineage
+from jobs.admin import dashboard
 
 urlpatterns = [
     path("robots.txt", notices.robots),
@@ -12,7 +12,6 @@ urlpatterns = [
     path("", include("guides.urls")),
     path("admin/console/", admin.site.admin_view(dashboard.fragment), name="console"),
     path("admin/login/", login.page),
-    path("admin/trace/<str:trace_id>/", admin.site.admin_view(lineage.trace), name="trace"),
     path("admin/search/", admin.site.admin_view(search)),
     path("admin/", admin.site.urls),
 ]

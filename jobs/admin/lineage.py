@@ -6,6 +6,7 @@ from typing import Any
 from django.contrib.admin import site
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from jobs import tracing
@@ -63,7 +64,8 @@ def describe(request: HttpRequest, job: Job) -> dict[str, Any]:
             for model in kinds
             if len(led_to) > MOST
         ],
-        "trace_id": tracing.trace_id_of(job),
+        "trace_id": (trace_id := tracing.trace_id_of(job)),
+        "trace_link": reverse("admin:jobs_trace", args=[trace_id]),
     }
 
 

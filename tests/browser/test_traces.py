@@ -31,7 +31,7 @@ def test_the_trace_id_is_copied_by_keyboard_and_leads_to_its_page(job, visit, mo
     page.get_by_text("Copied.").wait_for()
     trace_id = job.pk.hex
     assert page.evaluate("navigator.clipboard.readText()") == trace_id
-    page.get_by_role("link", name="all of this trace").click()
+    page.get_by_role("link", name="All of this trace").click()
     page.get_by_role("link", name="Gate").wait_for()
     assert trace_id in page.url
     assert Axe().run(page).violations_count == 0
@@ -53,3 +53,4 @@ def test_on_plain_http_it_is_copied_too(job, visit):
     page.get_by_text("Copied.").wait_for()
     assert page.evaluate("window.real.readText()") == job.pk.hex
     assert page.evaluate("document.activeElement.textContent") == "Copy"
+    assert page.evaluate("getSelection().isCollapsed")

@@ -37,7 +37,7 @@ def found(client, url, term):
 
 
 def trace_page(client, term=TRACE):
-    return client.get(reverse("trace", args=[term]))
+    return client.get(reverse("admin:jobs_trace", args=[term]))
 
 
 def listed(*options):
@@ -64,7 +64,10 @@ def test_attempts_and_calls_are_found_by_the_trace_of_their_jobs(operator, worke
     worker.succeed(*worker.claim(slots=2))
     call = new_member(traced)
     new_member(Chore.objects.get(name="other"))
-    attempts, calls = reverse("admin:jobs_attempt_changelist"), reverse("admin:jobs_call_changelist")
+    attempts, calls = (
+        reverse("admin:jobs_attempt_changelist"),
+        reverse("admin:jobs_call_changelist"),
+    )
 
     assert [attempt.job_id for attempt in found(operator, attempts, TRACE)] == [traced.pk]
     assert found(operator, calls, TRACE) == [call]
@@ -92,13 +95,13 @@ def test_a_job_leads_to_the_page_of_its_trace(operator, traced):
     page = page_of(operator, traced)
 
     assert f'data-copy="{TRACE}"' in page
-    assert f'href="{reverse("trace", args=[TRACE])}"' in page
+    assert f'href="{reverse("admin:jobs_trace", args=[TRACE])}"' in page
 
 
 def test_the_admins_search_leads_there_too(operator, traced):
     answer = operator.get("/admin/search/", {"s": TRACEPARENT})
 
-    assert answer.headers["Location"] == reverse("trace", args=[TRACE])
+    assert answer.headers["Location"] == reverse("admin:jobs_trace", args=[TRACE])
 
 
 def test_it_shows_only_kinds_that_the_user_may_see(client, traced):

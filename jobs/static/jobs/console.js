@@ -237,13 +237,14 @@ async function copy(text) {
   const isCopied = document.execCommand("copy");
   field.remove();
   focused.focus();
+  getSelection().removeAllRanges(); // a page with a selection does not refresh
   if (!isCopied) throw new Error("not copied");
 }
 
 document.addEventListener("click", async ({ target }) => {
   const button = target.closest("[data-copy]");
   if (!button) return;
-  const said = button.nextElementSibling;
+  const said = button.parentNode.querySelector("[role=status]");
   said.textContent = await copy(button.dataset.copy).then(() => button.dataset.done, () => button.dataset.failed);
   setTimeout(() => { said.textContent = ""; }, 3000);
 });
