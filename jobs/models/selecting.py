@@ -5,12 +5,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self
 
 from django.db import models, transaction
-from django.db.models import Exists, F, Func, Q
+from django.db.models import Exists, F, Q
 from django.db.models.functions import Now
-from django.db.models.lookups import Exact
 
 from jobs import tracing
-from jobs.db.lookups import AnyOf
+from jobs.db.lookups import AnyOf, BeginsWith
 from jobs.errors import NotEnded
 from jobs.models.pause import Pause
 from jobs.models.status import ENDED, OPEN, Status
@@ -21,17 +20,9 @@ if TYPE_CHECKING:
 MAX_INTERRUPTIONS = 3
 
 
-class TraceId(Func):
-    """The trace id in a traceparent. Its numbers are in the text, as in the index on it."""
-
-    template = "SUBSTR(%(expressions)s, 4, 32)"
-    output_field = models.TextField()
-
-
 def in_trace(trace_id: str) -> Q:
     """The jobs of this trace, and the job that it began with, as the index ..._trace finds them."""
-    # IS NOT NULL is for SQLite, which uses the partial index only if it reads it.
-    return Q(id=uuid.UUID(trace_id)) | Q(Exact(TraceId("trace"), trace_id), trace__isnull=False)
+    return Q(id=uuid.UUID(trace_id)) | Q(BeginsWith(F("trace"), f"00-{trace_id}-"))
 
 
 class JobQuerySet(models.QuerySet["Job"]):
