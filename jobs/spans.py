@@ -219,7 +219,7 @@ def tracer() -> "Tracer | None":
     if not _is_decided:
         with _deciding:
             if not _is_decided:
-                _tracer = _start() if any(map(os.environ.get, SWITCHES)) else None
+                _tracer = _start() if _is_wanted() else None
                 _is_decided = True
     return _tracer
 
@@ -238,6 +238,11 @@ def forget() -> None:
 
 os.register_at_fork(after_in_child=forget)
 atexit.register(stop)
+
+
+def _is_wanted() -> bool:
+    is_disabled = os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true"
+    return any(map(os.environ.get, SWITCHES)) and not is_disabled
 
 
 def _start() -> "Tracer | None":

@@ -95,7 +95,7 @@ def read(body: bytes) -> list[Received]:
             links=tuple(link.trace_id.hex() for link in span.links),
             facts=dict(map(fact, span.attributes)),
             has_failed=span.status.code == Status.STATUS_CODE_ERROR,
-            service=dict(map(fact, group.resource.attributes))["service.name"],
+            service=str(dict(map(fact, group.resource.attributes))["service.name"]),
         )
         for group in ExportTraceServiceRequest.FromString(body).resource_spans
         for scope in group.scope_spans

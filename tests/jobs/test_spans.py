@@ -213,6 +213,17 @@ def test_without_the_package_a_line_says_what_to_install(monkeypatch, caplog):
     assert caplog.messages == [f"{VARIABLE} is set, but: pip install -r requirements-traces.txt"]
 
 
+def test_opentelemetrys_own_switch_turns_them_off(collector, monkeypatch):
+    monkeypatch.setenv("OTEL_SDK_DISABLED", "True")
+
+    with tracing.inside(TRACEPARENT):
+        new_chore("sweep")
+    spans.stop()
+
+    assert spans.tracer() is None
+    assert Chore.objects.get().trace == TRACEPARENT
+
+
 def test_while_it_is_off_nothing_is_imported():
     code = """
 import os, django; os.environ.pop("OTEL_EXPORTER_OTLP_ENDPOINT", None); django.setup()
