@@ -33,5 +33,6 @@ def logging(level: str, format: str, database: str) -> dict[str, Any]:
             # Its own handler prints what clients send.
             "django.server": {"handlers": [], "propagate": True},
             "httpx2": {"level": "WARNING"},  # the database records the calls
+            "opentelemetry.exporter": {"level": "ERROR"},  # one line for each batch it lost
         },
     }

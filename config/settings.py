@@ -297,6 +297,6 @@ protection.check_limit("EVENT_RETENTION_DAYS", EVENT_RETENTION_DAYS, most=36_500
 protection.check_limit("LLM_RETENTION_DAYS", LLM_RETENTION_DAYS, most=36_500)
 
 
-# Logs
+# Logs. Spans have OpenTelemetry's own variables: see jobs/spans.py.
 
 LOGGING = logs.logging(env.str("LOG_LEVEL", ""), env.str("LOG_FORMAT", "text"), DATABASE)

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from django.db import Error, connection
 
+from jobs import spans
 from jobs.db import sessions
 from jobs.db.text import clean
 from jobs.errors import LeaseLost
@@ -129,7 +130,8 @@ class Run:
         sessions.give_back()
         started_at = time.perf_counter()
         try:
-            yield
+            with spans.step(name):
+                yield
         finally:
             milliseconds = round((time.perf_counter() - started_at) * 1000)
             self.steps[name] = self.steps.get(name, 0) + milliseconds

@@ -6,7 +6,7 @@ os.environ["DEBUG"] = "true"  # tests need no production secrets
 # These override .env, so that no test leaves the machine.
 os.environ |= {"S3_BUCKET": "", "IMAGE_PROVIDER": "", "LLM_PROVIDER": ""} | os.environ
 os.environ |= {"ALERT_WEBHOOK_URL": "", "ALERT_EMAILS": "", "EMAIL_URL": ""} | os.environ
-os.environ.setdefault("DATABASE", "")
+os.environ |= {"DATABASE": "", "OTEL_EXPORTER_OTLP_ENDPOINT": ""} | os.environ
 
 from config.databases import tune
 from config.embedded import server

@@ -20,6 +20,7 @@ from jobs.console import (
     cli_totals,
     counting,
     job_waits,
+    lineage,
     needs,
     rescheduling,
     retention,
@@ -29,7 +30,7 @@ from jobs.console.cli_groups import Answer, misused
 from jobs.console.counting import MANY, Number
 from jobs.console.rescheduling import Wish
 from jobs.db import database
-from jobs.models import Job, Status, job_models
+from jobs.models import Job, Status, in_trace, job_models
 from jobs.paid import money, waiting
 from jobs.queue.rescheduling import LARGEST, SMALLEST
 
@@ -217,6 +218,7 @@ def _selected(
     kind: str | None = None,
     status: str | None = None,
     error_kind: str | None = None,
+    trace: str | None = None,
     all: bool = True,
     **_: Any,
 ) -> list[QuerySet[Any]]:
@@ -233,6 +235,9 @@ def _selected(
         chosen = [jobs.filter(status=status) for jobs in chosen]
     if error_kind:
         chosen = [jobs.filter(status=Status.FAILED, error_kind=error_kind) for jobs in chosen]
+    if trace is not None:
+        wanted_trace = in_trace(_trace(trace))
+        chosen = [jobs.filter(wanted_trace) for jobs in chosen]
     return chosen
 
 
@@ -248,6 +253,12 @@ def _find(id: str) -> Job:
         if job := model.objects.filter(id=_uuid(id)).first():
             return job
     raise CommandError(f"There is no job {id}.", returncode=1)
+
+
+def _trace(text: str) -> str:
+    if trace_id := lineage.trace_in(text):
+        return trace_id
+    raise misused(f"--trace {text}: it is not the id of a trace, which has 32 hexadecimal digits.")
 
 
 def _uuid(text: str) -> UUID:

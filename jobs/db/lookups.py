@@ -34,3 +34,25 @@ class Unindexed(Func):
 
     template = "(%(expressions)s || '')"
     output_field = TextField()
+
+
+class BeginsWith(Lookup):
+    """A text begins with these letters, none of which means more to LIKE: like `startswith`, but
+    by an index on SQLite too.
+    """
+
+    prepare_rhs = False
+
+    def as_sql(
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper
+    ) -> tuple[str, tuple[Any, ...]]:
+        column, parameters = self.process_lhs(compiler, connection)
+        return f"{column} LIKE %s", (*parameters, f"{self.rhs}%")
+
+    def as_sqlite(
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper
+    ) -> tuple[str, tuple[Any, ...]]:
+        column, parameters = self.process_lhs(compiler, connection)
+        after = self.rhs[:-1] + chr(ord(self.rhs[-1]) + 1)
+        both = (*parameters, self.rhs, *parameters, after)
+        return f"({column} >= %s AND {column} < %s)", both

@@ -16,7 +16,7 @@ from jobs.models.pause import Pause
 from jobs.models.process import Process
 from jobs.models.provider import Provider, Strategy
 from jobs.models.schedule import Schedule
-from jobs.models.selecting import MAX_INTERRUPTIONS, JobQuerySet
+from jobs.models.selecting import MAX_INTERRUPTIONS, JobQuerySet, in_trace
 from jobs.models.status import ENDED, Status
 from jobs.models.worker import Worker
 
@@ -43,6 +43,7 @@ __all__ = [
     "Strategy",
     "Total",
     "Worker",
+    "in_trace",
     "job_models",
     "model_of",
     "used_providers",

@@ -2,14 +2,15 @@
 
 import uuid
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from django.db import models, transaction
-from django.db.models import Exists, F
+from django.db.models import Exists, F, Q
 from django.db.models.functions import Now
 from django.db.models.lookups import In
 
-from jobs.db.lookups import AnyOf, Unindexed
+from jobs import tracing
+from jobs.db.lookups import AnyOf, BeginsWith, Unindexed
 from jobs.errors import NotEnded
 from jobs.models.pause import Pause
 from jobs.models.status import ENDED, OPEN, Status
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
     from jobs.models.job import Job
 
 MAX_INTERRUPTIONS = 3
+
+
+def in_trace(trace_id: str) -> Q:
+    """The jobs of this trace, and the job that it began with, as the index ..._trace finds them."""
+    return Q(id=uuid.UUID(trace_id)) | Q(BeginsWith(F("trace"), f"00-{trace_id}-"))
 
 
 class JobQuerySet(models.QuerySet["Job"]):
@@ -72,6 +78,13 @@ class JobQuerySet(models.QuerySet["Job"]):
 
     def trusted(self) -> Self:
         return self.filter(interruptions__lt=MAX_INTERRUPTIONS - 1)
+
+    def bulk_create(self, objs: Iterable["Job"], *args: Any, **kwargs: Any) -> list["Job"]:
+        """Insert new jobs; `queue.enqueue` wakes the workers, too."""
+        jobs = list(objs)
+        for job in jobs:
+            tracing.note_origin(job)
+        return super().bulk_create(jobs, *args, **kwargs)
 
     def delete(self) -> tuple[int, dict[str, int]]:
         """Delete ended jobs; raises NotEnded if one has not ended."""

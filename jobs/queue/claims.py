@@ -8,6 +8,7 @@ from django.db import Error
 from django.db.models import F
 from django.db.models.functions import Now
 
+from jobs import tracing
 from jobs.db import sessions
 from jobs.db.sessions import BRIEF
 from jobs.models import Job, JobQuerySet, Status
@@ -116,6 +117,9 @@ def _claim_and_fail(due: JobQuerySet, worker: str, lease: timedelta, error: Base
 
 
 def _put_off(due: JobQuerySet, why: HookRaised) -> None:
-    log.warning("%s can't be claimed now: %s", due.model._meta.label, why)
     with sessions.short_transaction():
+        jobs = list(due)
         due.update(run_after=Now() + LATER)
+    for job in jobs:
+        with tracing.on_behalf_of(job):
+            log.warning("%s can't be claimed now: %s", job, why)

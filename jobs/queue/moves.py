@@ -15,6 +15,7 @@ from django.db import DatabaseError, OperationalError
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
+from jobs import tracing
 from jobs.db import faults, sessions
 from jobs.db.durations import Milliseconds
 from jobs.db.sessions import BRIEF, Patience
@@ -129,7 +130,8 @@ def settle(ends: list[End], expected: Expectation = _held, *, wait: bool = False
 def _settle_refused(end: End, expected: Expectation, error: DatabaseError) -> list[End]:
     if end.spoil("The database", error):
         return settle([end], expected)
-    log.error("%s can't be settled; its lease will run out", end.job, exc_info=error)
+    with tracing.on_behalf_of(end.job):
+        log.error("%s can't be settled; its lease will run out", end.job, exc_info=error)
     return [end]
 
 

@@ -198,10 +198,18 @@ def _follow(process: Process) -> None:
         if faults.is_passing(error):
             raise
         process.follow_error = text.message(error)
-        log.error("Nothing follows the process %s (%s)", process.pk, process, exc_info=error)
+        with tracing.inside(_trace_of(process.follow)):
+            log.error("Nothing follows the process %s (%s)", process.pk, process, exc_info=error)
     else:
         process.followed_at = Now()
         process.follow_error = ""
+
+
+def _trace_of(follow: Any) -> str | None:
+    try:
+        return str(follow["fields"]["trace"])
+    except (KeyError, TypeError):  # it has none, or is no job at all
+        return None
 
 
 def _enqueue(job: Job) -> None:

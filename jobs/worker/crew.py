@@ -1,10 +1,12 @@
 """The threads that perform: runs go in, ends come out."""
 
+import logging
 import threading
 from collections import deque
 from collections.abc import Callable
 from queue import SimpleQueue
 
+from jobs import spans, tracing
 from jobs.db import faults, sessions, text
 from jobs.errors import ProviderUnavailable
 from jobs.models import Outcome
@@ -12,6 +14,8 @@ from jobs.queue import outcomes
 from jobs.queue.outcomes import End
 from jobs.run import Run
 from jobs.worker import logs
+
+log = logging.getLogger(__name__)
 
 
 class Crew:
@@ -88,7 +92,9 @@ class Crew:
 
 def perform(run: Run, worker: str) -> End:
     """Perform a claimed job; whatever it raises becomes an end."""
-    with logs.about(run.job, worker):
+    with logs.about(run.job, worker), spans.perform(run.job, worker) as span:
+        run.job.trace = tracing.caller.get() or None  # its hooks follow this run
+        log.debug("started")
         run.start()
         try:
             run.check()
@@ -96,6 +102,8 @@ def perform(run: Run, worker: str) -> End:
         except BaseException as error:  # sys.exit() in a job must not end its thread
             end = _end(run, error)
         run.finish()
+        span.note({"tabie.outcome": end.outcome.value})
+        span.end_with(end.error)
         sessions.give_back()
     return end
 

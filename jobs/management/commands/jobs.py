@@ -113,6 +113,7 @@ def asked(parser: ArgumentParser) -> None:
 
 def listed(parser: ArgumentParser) -> None:
     select(parser)
+    parser.add_argument("--trace", metavar="ID", help="only jobs of this trace")
     parser.add_argument("--limit", type=int, default=20, help="at most this many lines (20)")
 
 

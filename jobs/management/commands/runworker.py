@@ -15,6 +15,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import BaseCommand, CommandError
 from django.db import Error
 
+from jobs import spans
 from jobs.db import sessions
 from jobs.management.arguments import add_database
 from jobs.models import Job, job_models
@@ -89,10 +90,12 @@ class Command(BaseCommand):
         with suppress(Error):  # if the database is down, each row is created on first use
             limits.make_rows(models)
             note_too_slow(models, seconds)
+        spans.tracer()  # loaded now, not in the first job
         # Everything loaded so far is never garbage: don't scan it again and again.
         gc.freeze()
         gc.set_threshold(10_000)
         code = loop.run(drain=options["drain"])
+        spans.stop()
         if loop.crew.hung or loop.crew.abandoned:
             # Hung threads, and any locks they hold, must not keep the process from ending.
             say_briefly(logging.shutdown)
