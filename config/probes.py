@@ -146,13 +146,13 @@ class Readiness:
 
     def current_check(self) -> Check:
         with self.lock:
-            if self.check is None:
-                self.check = Check(is_migrated=False)
-                self.check.start()
-            elif self.check.is_old:
-                self.check.cut()
-                self.check = Check(is_migrated=self.check.is_migrated)
-                self.check.start()
+            last = self.check
+            if last and not last.is_old:
+                return last
+            if last:
+                last.cut()
+            self.check = Check(is_migrated=last is not None and last.is_migrated)
+            self.check.start()
             return self.check
 
     def tell(self, fault: str, error: BaseException | None) -> None:

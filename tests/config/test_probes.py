@@ -14,7 +14,6 @@ from django.db.migrations.recorder import MigrationRecorder
 from config import probes
 from config.wsgi import application
 from tests.jobs import databases
-from tests.jobs.conftest import elsewhere
 from tests.jobs.processes import wait_until
 
 proxy = databases.proxy
@@ -135,11 +134,7 @@ def test_migrations_are_looked_for_until_all_are_there(monkeypatch):
 @pytest.mark.postgres
 @pytest.mark.django_db(transaction=True)
 def test_a_locked_table_of_migrations_is_a_reason_and_no_wait():
-    def lock():
-        with connection.cursor() as cursor:
-            cursor.execute("LOCK TABLE django_migrations IN ACCESS EXCLUSIVE MODE")
-
-    with elsewhere(lock):
+    with databases.locked("django_migrations"):
         assert said() == (503, "migrations\n")
         wait_until(lambda: not checks())  # the lock is not waited for
     assert said() == (200, "ok\n")

@@ -20,7 +20,7 @@ from gunicorn.config import Config
 from config import web
 from tests.config.conftest import ROOT
 from tests.config.test_settings import PRODUCTION
-from tests.jobs.conftest import elsewhere
+from tests.jobs.databases import locked
 from tests.jobs.processes import environment, wait_until
 
 pytestmark = pytest.mark.django_db  # or this file alone would have no database
@@ -189,18 +189,13 @@ def test_a_probe_is_answered_whatever_the_site_is_called(site, path, host):
 
 
 def test_a_process_whose_threads_all_wait_for_the_database_still_lives(site):
-    with elsewhere(lock_guides), ExitStack() as stack:
+    with locked("guides"), ExitStack() as stack:
         for _ in range(THREADS):
             stack.enter_context(site.connect(request("/", method="GET") + "\r\n"))
         wait_until(lambda: count_waiting() == THREADS)
 
         assert site.visit("/healthz").text == "ok\n"
         assert count_waiting() == THREADS  # no thread was needed
-
-
-def lock_guides():
-    with connection.cursor() as cursor:
-        cursor.execute("LOCK TABLE guides IN ACCESS EXCLUSIVE MODE")
 
 
 def count_waiting():

@@ -15,6 +15,7 @@ import pytest
 from django.db import connection, connections
 
 from config.embedded.server import NAME, PORT, USER, Server
+from tests.jobs.conftest import elsewhere
 from tests.jobs.forked import ROOT
 from tests.jobs.processes import environment, wait_until
 
@@ -28,6 +29,18 @@ def a_session_waits():
             " WHERE datname = current_database() AND wait_event_type = 'Lock')"
         )
         return cursor.fetchone()[0]
+
+
+@contextmanager
+def locked(table):
+    """A table that another session has locked, as some migrations do."""
+
+    def lock():
+        with connection.cursor() as cursor:
+            cursor.execute(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE")
+
+    with elsewhere(lock):
+        yield
 
 
 @contextmanager

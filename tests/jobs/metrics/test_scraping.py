@@ -7,8 +7,8 @@ from django.db import connection
 
 from jobs.metrics import families, parts, scraping
 from jobs.models import Worker
-from tests.jobs.conftest import elsewhere, new_chore
-from tests.jobs.databases import without_table
+from tests.jobs.conftest import new_chore
+from tests.jobs.databases import locked, without_table
 from tests.testapp.models import Chore, NoopJob
 
 CHORE = Chore._meta.label
@@ -56,11 +56,7 @@ def test_a_missing_table_costs_only_its_own_part(model):
 @pytest.mark.postgres
 @pytest.mark.django_db(transaction=True)
 def test_a_locked_table_is_not_waited_for():
-    def lock():
-        with connection.cursor() as cursor:
-            cursor.execute("LOCK TABLE chores IN ACCESS EXCLUSIVE MODE")
-
-    with elsewhere(lock):
+    with locked("chores"):
         reading = scraping.read()
 
     assert failed(reading) == {CHORE}
