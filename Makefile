@@ -52,8 +52,8 @@ LONG := $(BIN)/pytest --long -m "search or few or long" --timeout 1800 --hypothe
 
 .PHONY: test-long
 test-long: $(TOOLS) .env ## Search longer, try every variant, and console, alerts and killed workers on SQLite
-	@FUZZ_REQUESTS=1000 HOURS=24 SPAN=days KILLS=20 $(LONG)
-	@SPAN=days KILLS=20 DATABASE_URL=sqlite:///.test.sqlite3 $(LONG) tests/jobs
+	@FUZZ_REQUESTS=1000 HOURS=24 SPAN=days KILLS=5 $(LONG)
+	@SPAN=days KILLS=5 DATABASE_URL=sqlite:///.test.sqlite3 $(LONG) tests/jobs
 	@DATABASE_URL=sqlite:///.test.sqlite3 $(BIN)/pytest --long tests/jobs/test_console_*.py \
 		tests/jobs/alerts tests/jobs/test_process_*.py tests/jobs/*/test_process_*.py
 
