@@ -19,7 +19,7 @@ from jobs.errors import Cancel, LeaseLost, NoRoom, Snooze
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
-    from opentelemetry.trace import Link, Span, SpanContext, Tracer
+    from opentelemetry.trace import Span, SpanContext, Tracer
 
 log = logging.getLogger(__name__)
 
@@ -79,10 +79,11 @@ def enqueue(jobs: list[Any]) -> Opening:
     if not jobs or tracer() is None:
         return NOTHING
     facts = _messaging("send", "enqueue", jobs[0])
-    several: Attributes = {"messaging.batch.message_count": len(jobs)}
-    one: Attributes = {"messaging.message.id": str(jobs[0].pk)}
-    name = f"enqueue {jobs[0]._meta.label}"
-    return _open("PRODUCER", name, {**facts, **(one if len(jobs) == 1 else several)})
+    if len(jobs) == 1:
+        facts["messaging.message.id"] = str(jobs[0].pk)
+    else:
+        facts["messaging.batch.message_count"] = len(jobs)
+    return _open("PRODUCER", f"enqueue {jobs[0]._meta.label}", facts)
 
 
 def perform(job: Any, worker: str) -> Opening:
@@ -114,7 +115,7 @@ def call(provider: str, links: Iterable[str] = ()) -> Opening:
     return _open("CLIENT", f"{GENERATE} {model or service}", facts, links)
 
 
-def _messaging(type: str, name: str, job: Any) -> Attributes:
+def _messaging(type: str, name: str, job: Any) -> dict[str, str | int]:
     return {
         "messaging.system": SYSTEM,
         "messaging.destination.name": job._meta.label,
@@ -137,9 +138,8 @@ def _opened(
 ) -> Iterator[Opened]:
     from opentelemetry import context, trace
 
-    span = tracer.start_span(
-        name, _parent(), trace.SpanKind[kind], attributes, [_link(each) for each in links]
-    )
+    linked = [trace.Link(_read(each)) for each in links]
+    span = tracer.start_span(name, _parent(), trace.SpanKind[kind], attributes, linked)
     opened = Opened(span)
     token = context.attach(trace.set_span_in_context(span))
     try:
@@ -155,17 +155,18 @@ def _opened(
 
 def around() -> str:
     """The trace id of the span around it, perhaps of another library's; empty if there is none."""
-    here = _here()
+    here = _here() if tracer() else None
     return f"{here.trace_id:032x}" if here else ""
 
 
 def span_id() -> str:
+    """For log lines: it does not start the SDK, which may be writing this very line."""
     here = _here()
     return f"{here.span_id:016x}" if here else ""
 
 
 def _here() -> "SpanContext | None":
-    if tracer() is None:
+    if _tracer is None:
         return None
     from opentelemetry import trace
 
@@ -186,12 +187,6 @@ def _parent() -> "Context | None":
     by = tracing.caller.get()
     remote = trace.NonRecordingSpan(_read(by)) if by else trace.INVALID_SPAN
     return trace.set_span_in_context(remote, Context())
-
-
-def _link(traceparent: str) -> "Link":
-    from opentelemetry.trace import Link
-
-    return Link(_read(traceparent))
 
 
 def _read(traceparent: str) -> "SpanContext":
@@ -286,10 +281,7 @@ def _connect() -> "Tracer":
 
 
 class Farewell(threading.Thread):
-    """Sends the last spans when the process ends, and lets it wait for a moment only.
-
-    It is started early: Python starts no thread while it exits.
-    """
+    """Sends the last spans. It is started early: Python starts no thread while it exits."""
 
     def __init__(self, provider: Any) -> None:
         super().__init__(name="last-spans", daemon=True)

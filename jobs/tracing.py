@@ -35,9 +35,10 @@ acting: ContextVar[Any] = ContextVar("acting", default=None)
 TRACEPARENT = re.compile(r"00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})")
 
 
-def valid(traceparent: str | None) -> str:
+def valid(traceparent: object) -> str:
     """The traceparent; empty if it is none. Its text may be an attacker's."""
-    return traceparent if traceparent and TRACEPARENT.fullmatch(traceparent) else ""
+    is_one = isinstance(traceparent, str) and TRACEPARENT.fullmatch(traceparent)
+    return str(traceparent) if is_one else ""
 
 
 def trace_of(traceparent: str | None) -> str:

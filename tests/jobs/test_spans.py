@@ -12,6 +12,7 @@ from jobs.errors import Snooze
 from jobs.models import Outcome
 from jobs.run import Pulse, Run
 from jobs.worker.crew import perform
+from jobs.worker.logs import JsonFormatter
 from tests.jobs.collector import VARIABLE, collector
 from tests.jobs.conftest import new_chore
 from tests.testapp.models import Chore, Digest
@@ -202,6 +203,8 @@ def test_an_address_that_is_none_costs_no_job(monkeypatch, worker, value):
 
 
 def test_without_the_package_a_line_says_what_to_install(monkeypatch, caplog):
+    """As JSON, which asks for the open span while the SDK is being started."""
+    monkeypatch.setattr(caplog.handler, "format", JsonFormatter().format)
     monkeypatch.setenv(VARIABLE, "http://127.0.0.1:9")
     monkeypatch.setitem(sys.modules, "opentelemetry.sdk.trace", None)
     spans.forget()
