@@ -1,7 +1,6 @@
 """POST /internal/run-jobs/ works for a while, in the process of the web server."""
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from functools import partial
 
@@ -12,12 +11,21 @@ from jobs.models import Attempt, Status, Worker
 from jobs.worker import stint
 from jobs.worker.held import Held
 from tests.config.asking import ask, code, opened
-from tests.jobs.conftest import in_another_thread
-from tests.jobs.processes import assert_each_done_once, enqueue_chores, statuses, wait_until
+from tests.jobs.processes import (
+    assert_each_done_once,
+    count_begun,
+    enqueue_chores,
+    statuses,
+    wait_until,
+)
+from tests.jobs.running import begun, end_time
 from tests.testapp.models import Chore
 
 __all__ = ["opened"]  # a fixture
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("opened")]
+
+
+LONG = partial(ask, "?seconds=50")
 
 
 def threads():
@@ -49,11 +57,14 @@ def test_it_stops_after_as_many_jobs_as_asked_for():
     assert statuses() == {Status.SUCCEEDED: 2, Status.QUEUED: 3}
 
 
-def test_what_runs_when_the_time_is_up_is_released_without_an_attempt():
+def test_what_runs_when_the_time_is_up_is_released_without_an_attempt(monkeypatch):
     enqueue_chores(1, script="stop_when_told")
 
-    told = ask("?seconds=3").json()
+    with begun(monkeypatch, LONG) as (loops, asked):
+        wait_until(count_begun)
+        end_time(loops[0])
 
+    told = asked.result().json()
     assert (told["claimed"], told["released"], told["more"]) == (1, 1, True)
     [job] = Chore.objects.all()
     assert (job.status, job.attempts, job.locked_by) == (Status.QUEUED, 0, None)
@@ -73,16 +84,16 @@ def test_it_tells_when_the_next_job_is_due():
     assert told["next_at"].startswith(first.isoformat()[:19])
 
 
-def test_a_second_request_at_the_same_time_is_told_at_once():
+def test_a_second_request_at_the_same_time_is_told_at_once(monkeypatch):
     enqueue_chores(1, script="stop_when_told")
-    with ThreadPoolExecutor() as pool:
-        first = pool.submit(in_another_thread, partial(ask, "?seconds=3"))
-        wait_until(lambda: Chore.objects.filter(progress__isnull=False).exists())
+    with begun(monkeypatch, LONG) as (loops, first):
+        wait_until(count_begun)
 
         second = ask().json()
 
         assert (second["busy"], second["claimed"]) == (True, 0)
         assert not first.done()
+        end_time(loops[0])
     assert first.result().json()["released"] == 1
 
 
@@ -91,8 +102,10 @@ def test_jobs_that_never_return_do_not_eat_all_threads(monkeypatch):
     monkeypatch.setattr(Chore, "do_stop_when_told", lambda self, run: ended.wait())
     ended = threading.Event()
 
-    wait_until(lambda: ask("?seconds=2").status_code == 503)
-    refused = ask("?seconds=2")
+    with begun(monkeypatch, LONG) as (loops, _asked):
+        wait_until(lambda: loops and len(loops[0].crew.performing) == stint.SLOTS)
+        end_time(loops[0])
+    refused = ask()
     ended.set()
     wait_until(lambda: not [each for each in threads() if each.name == "perform"])
 
@@ -102,25 +115,12 @@ def test_jobs_that_never_return_do_not_eat_all_threads(monkeypatch):
 
 
 def test_a_database_that_does_not_answer_is_not_waited_for(monkeypatch):
-    """Its jobs are rescued like those of any worker that stops beating."""
-    [id] = enqueue_chores(1, script="stop_when_told")
-    blocked, answered = threading.Event(), threading.Event()
+    answered = threading.Event()
+    monkeypatch.setattr(Held, "settle", lambda held: answered.wait())
 
-    def wait(held):
-        if held.ended:
-            blocked.set()
-            answered.wait()
-        return settle(held)
-
-    settle = Held.settle
-    monkeypatch.setattr(Held, "settle", wait)
-
-    answer = ask("?seconds=3")
+    answer = ask("?seconds=1")
 
     assert (answer.status_code, code(answer)) == (503, "unavailable")
     assert "The database did not answer" in answer.json()["error"]["text"]
-    assert blocked.is_set()
-    assert Chore.objects.get().status == Status.PROCESSING  # until its lease ends
     answered.set()
-    wait_until(lambda: Chore.objects.get(id=id).status == Status.QUEUED)
-    wait_until(lambda: not [each for each in threads() if each.name in ("stint", "perform")])
+    wait_until(lambda: "stint" not in {thread.name for thread in threads()})

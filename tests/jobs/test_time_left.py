@@ -1,7 +1,7 @@
 """A worker whose time is limited begins no paid call that could outlast it."""
 
 import time
-from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.db.models.functions import Now
@@ -15,8 +15,9 @@ from jobs.worker import ahead, stint
 from jobs.worker.loop import Loop
 from jobs.worker.options import Options
 from tests.jobs.conftest import SimulatedWorker, new_chore
-from tests.jobs.orders import SHOP, Sender, buy, open_shop, order, set_shop, shop
+from tests.jobs.orders import SHOP, Sender, buy, open_shop, order, shop
 from tests.jobs.processes import wait_until
+from tests.jobs.running import begun, end_time, running
 from tests.jobs.test_stopping import counter
 from tests.testapp.models import Chore, Order
 
@@ -81,7 +82,7 @@ def test_a_job_whose_call_no_longer_fits_goes_back_without_an_attempt(monkeypatc
 
     monkeypatch.setattr(ledger, "begin", raise_timeout)
 
-    report = stint.work(seconds=10, jobs=9, way="test")
+    report = stint.work(seconds=50, jobs=9, way="test")
 
     assert (report.claimed, report.outcomes["snoozed"]) == (1, 1)
     job = Order.objects.get()
@@ -91,38 +92,37 @@ def test_a_job_whose_call_no_longer_fits_goes_back_without_an_attempt(monkeypatc
 
 def test_an_answer_that_comes_after_the_end_is_not_bought_again(counter, monkeypatch):
     """The storage may take longer than any timeout. Other workers wait for the answer."""
-    monkeypatch.setattr(limits, "KEEPING", 0)
-    set_shop(timeout=1)
     queue.cancel(Order.objects.exclude(name="a"))
 
-    report = stint.work(seconds=5, jobs=9, way="test")
+    with begun(monkeypatch, partial(stint.work, 50, 9, "test")) as (loops, report):
+        wait_until(lambda: counter.asked)
+        loops[0].stop()
+        loops[0].stop()  # as when the time has been up for a second
 
-    assert (counter.asked, report.outcomes["released"]) == (1, 1)
+    assert (counter.asked, report.result().outcomes["released"]) == (1, 1)
     assert not Order.objects.processing().exists()
-    assert stint.work(seconds=20, jobs=9, way="test").outcomes["snoozed"] == 1
+    assert stint.work(seconds=50, jobs=9, way="test").outcomes["snoozed"] == 1
     counter.opened.set()
     wait_until(lambda: Call.objects.get().state == "stored")
     Order.objects.filter(name="a").update(run_after=Now())
-    assert stint.work(seconds=20, jobs=9, way="test").outcomes["succeeded"] == 1
+    assert stint.work(seconds=50, jobs=9, way="test").outcomes["succeeded"] == 1
     assert counter.asked == 1
 
 
 # Until the time is up
 
 
-def test_without_drain_a_worker_works_until_its_time_is_up():
-    new_chore("later", run_after=Now() + timedelta(seconds=1))
-
-    assert Loop([Chore], Options(seconds=4, way="test")).run() == 0
-
-    assert Chore.objects.get().status == Status.SUCCEEDED
-
-
-def test_after_its_time_a_worker_claims_no_more_and_ends_what_it_holds():
-    new_chore("first", seconds=4)
+def test_after_its_time_a_worker_claims_no_more_and_ends_what_it_holds(monkeypatch, tmp_path):
+    monkeypatch.setenv("GATE", str(tmp_path / "gate"))
+    new_chore("first")
     new_chore("second")
-
-    assert Loop([Chore], Options(slots=1, seconds=3, way="test")).run(drain=True) == 0
+    loop = Loop([Chore], Options(slots=1, way="test"))
+    with running(loop):
+        wait_until(lambda: loop.crew.performing)
+        end_time(loop)
+        wait_until(lambda: loop.stopping)
+        (tmp_path / "gate").touch()
+        wait_until(lambda: Worker.objects.filter(ended_at__isnull=False).exists())
 
     assert [job.status for job in Chore.objects.order_by("created_at")] == ["succeeded", "queued"]
 
