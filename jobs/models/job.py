@@ -82,6 +82,7 @@ class Job(models.Model):
     # When it is enqueued by itself: a cron expression, or a declaration of `jobs.schedules` such
     # as Daily("06:00"), or a list of them. None: only when somebody enqueues it.
     schedule: ClassVar[Any] = None
+    takes_at_claim: ClassVar[bool] = False  # the token and the price; else a paid call does
     is_housekeeping: ClassVar[bool] = False  # its rows are deleted a week after their end
 
     objects = JobQuerySet.as_manager()
@@ -217,6 +218,20 @@ class Job(models.Model):
         that a person starts by hand gets the moment at which they did.
         """
         return cls(**arguments)
+
+    @classmethod
+    def longest_timeout(cls) -> timedelta:
+        """The longest that one of its runs may take: a worker that stops waits for them."""
+        return cls.timeout
+
+    @property
+    def time_limit(self) -> timedelta:
+        """How long a run of this job may take."""
+        return self.timeout
+
+    def choose_wait(self, error: BaseException) -> float | None:
+        """Seconds until the next attempt; None: the model's backoff; infinite: there is none."""
+        return None
 
     @property
     def is_cancelable(self) -> bool:

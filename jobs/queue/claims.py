@@ -40,9 +40,7 @@ def _claim(
     due: JobQuerySet, slots: int, worker: str, lease: timedelta, *, hook: bool = True
 ) -> list[Any]:
     with hooks.transaction_of_hooks():
-        slots = limits.room(due.model, slots)
-        # SKIP LOCKED: step past rows another worker is claiming right now.
-        jobs = list(due.in_turn().select_for_update(skip_locked=True)[:slots])
+        jobs = _lock(due, slots)
         if jobs:
             move(
                 due.model.objects.with_ids([job.id for job in jobs]),
@@ -59,6 +57,19 @@ def _claim(
             job.epoch += 1
             if hook:
                 hooks.call(job, "on_start")
+    return jobs
+
+
+def _lock(due: JobQuerySet, slots: int) -> list[Any]:
+    """Lock due jobs for which their providers have room."""
+    jobs: list[Any] = []
+    for provider, lane in due.lanes():
+        room = limits.room(provider, slots - len(jobs), at_claim=due.model.takes_at_claim)
+        # SKIP LOCKED: step past rows another worker is claiming right now.
+        found = list(lane.in_turn().select_for_update(skip_locked=True)[:room])
+        if provider and found and due.model.takes_at_claim:
+            limits.take_at_claim(provider, len(found))
+        jobs += found
     return jobs
 
 
