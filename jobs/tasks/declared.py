@@ -1,15 +1,17 @@
-"""Tasks as the code declares them, with the words that Django has no name for yet."""
+"""Tasks as the code declares them, with the words that Django has no name for yet.
+
+No module with models is imported here: `@task` may stand in a module that is imported earlier.
+"""
 
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Literal
 
 from django.apps import apps
 
 from jobs.errors import TaskMissing
-from jobs.schedules import Cron
 from jobs.tasks import api
 from jobs.tasks.api import InvalidTask
 
@@ -86,17 +88,7 @@ def longest_timeout(least: timedelta) -> timedelta:
     return max([least, *(task.timeout for task in _known.values() if task.timeout)])
 
 
-def schedules() -> Iterator[Any]:
-    """What the tasks declare, as schedules of TaskJob; a wrong one stays as it is."""
-    for path, task in sorted(_known.items()):
-        if task.schedule is None:
-            continue
-        several = task.schedule if isinstance(task.schedule, list | tuple) else [task.schedule]
-        for each in several:
-            cron = Cron(each) if isinstance(each, str) else each
-            yield _of_task(path, cron) if isinstance(cron, Cron) else cron
-
-
-def _of_task(path: str, cron: Cron) -> Cron:
-    arguments = {"task": path, "kwargs": dict(cron.arguments)}
-    return replace(cron, name=cron.name or path, arguments=arguments)
+def scheduled() -> list[tuple[str, Any]]:
+    """The paths of tasks that declare a schedule, and what they declare."""
+    found = sorted(_known.items())
+    return [(path, task.schedule) for path, task in found if task.schedule is not None]

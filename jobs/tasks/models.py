@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from jobs.tasks.api import TaskResult
 
 if api.is_installed:
-    from jobs.tasks import declared, running
+    from jobs.tasks import declared, running, timetable
 
 
 class TaskJobQuerySet(JobQuerySet):
@@ -76,7 +76,7 @@ class TaskJob(Job):
     @classproperty
     def schedule(cls) -> list[Any]:
         """What the tasks declare."""
-        return list(declared.schedules()) if api.is_installed else []
+        return list(timetable.schedules()) if api.is_installed else []
 
     @classmethod
     def for_schedule(cls, scheduled_for: datetime, task: str, kwargs: dict[str, Any]) -> "TaskJob":

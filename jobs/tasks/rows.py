@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 
 from jobs import queue
 from jobs.db import json_values
+from jobs.errors import TaskMissing
 from jobs.models import OPEN
 from jobs.tasks import declared
 from jobs.tasks.api import InvalidTask, Task, TaskResultDoesNotExist, normalize_json
@@ -18,8 +19,7 @@ TRIES = 3  # to insert a unique task while others like it end
 
 def enqueue(task: Task, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[TaskJob, bool]:
     """A new row, or the open one that a unique task has already; and whether it is new."""
-    if declared.find(task.module_path).func is not task.func:
-        raise InvalidTask(f"{task.module_path} names another task: a worker could not find it.")
+    refuse_hidden(task)
     for _ in range(TRIES):
         job = make(task, args, kwargs)
         if queue.enqueue([job]):
@@ -28,6 +28,16 @@ def enqueue(task: Task, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple
         if found := alike.first():
             return found, False  # type: ignore[return-value]
     raise RuntimeError(f"{task.module_path}: tasks with its arguments came and went meanwhile.")
+
+
+def refuse_hidden(task: Task) -> None:
+    """Raise InvalidTask if a worker could not find the function by its path."""
+    try:
+        found = declared.find(task.module_path)
+    except TaskMissing as error:
+        raise InvalidTask(str(error)) from None
+    if found.func is not task.func:
+        raise InvalidTask(f"{task.module_path} is the name of another task.")
 
 
 def find(result_id: str) -> TaskJob:

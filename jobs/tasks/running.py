@@ -4,7 +4,6 @@ import copy
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
@@ -88,19 +87,22 @@ def announce_end(job: "TaskJob", value: Any = None, error: BaseException | None 
         object.__setattr__(result, "status", status)
         object.__setattr__(result, "finished_at", timezone.now())
         object.__setattr__(result, "_return_value", value)
-        if error:
-            result = _with(result, error)
-        transaction.on_commit(partial(_send_finished, result, error), robust=True)
+
+        def tell() -> None:
+            if error is None:
+                send_finished(result)
+                return
+            try:
+                raise error
+            except BaseException:  # receivers look at the exception that is being handled
+                send_finished(_with(result, error))
+
+        transaction.on_commit(tell, robust=True)
 
 
-def _send_finished(result: "TaskResult[Any]", error: BaseException | None) -> None:
-    try:
-        if error:
-            raise error
-    except BaseException:  # receivers look at the exception that is being handled
-        signals.task_finished.send(sender(result), task_result=result)
-    else:
-        signals.task_finished.send(sender(result), task_result=result)
+def send_finished(result: "TaskResult[Any]") -> None:
+    """What a receiver raises is logged: the task has ended, whatever they think of it."""
+    signals.task_finished.send_robust(sender(result), task_result=result)
 
 
 def sender(result: "TaskResult[Any]") -> type:
