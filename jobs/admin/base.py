@@ -80,6 +80,25 @@ class GuardedAdmin(ModelAdmin):
             return None
         return super().get_object(request, object_id, *more)
 
+    # Django 6.1 asks for the actions of a row's page too. Our pages have buttons of their own.
+
+    def get_actions(self, request: HttpRequest, action_location: Any = None) -> dict[str, Any]:
+        return self.list_actions(request) if is_list(action_location) else {}
+
+    def get_action_choices(
+        self, request: HttpRequest, default_choices: Any = None, action_location: Any = None
+    ) -> list[tuple[str, str]]:
+        return super().get_action_choices(request) if is_list(action_location) else []
+
+    def list_actions(self, request: HttpRequest) -> dict[str, Any]:
+        """The actions on many rows, by name."""
+        actions: dict[str, Any] = super().get_actions(request)
+        return actions
+
+
+def is_list(action_location: Any) -> bool:
+    return action_location is None or action_location.name == "CHANGE_LIST"
+
 
 def refuse_forged(model: type[Model], *ids: str) -> None:
     """Answer 400 to an id that no row of this model can have: no page of ours sends it."""
@@ -169,8 +188,8 @@ class ReadOnlyAdmin(DescribedAdmin):
         """Only the filters' lookups: any other one, typed into the URL, would read all rows."""
         return lookup in filter_names(self.list_filter)
 
-    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        actions: dict[str, Any] = super().get_actions(request)
+    def list_actions(self, request: HttpRequest) -> dict[str, Any]:
+        actions = super().list_actions(request)
         actions.pop("delete_selected", None)
         return actions
 

@@ -9,7 +9,7 @@ from django.db.models import Exists, JSONField, OuterRef, TextField, Value
 from django.db.models.functions import Cast
 
 from jobs.models import Attempt, Job
-from jobs.queue.outcomes import End
+from jobs.queue.outcomes import End, Facts
 
 log = logging.getLogger(__name__)
 
@@ -21,7 +21,7 @@ def record(model: type[Job], ends: list[End]) -> dict[str, list[UUID]]:
     the jobs whose claims are now in the history, by outcome.
     """
     recorded: dict[str, list[UUID]] = defaultdict(list)
-    alike: dict[tuple[str | None, ...], list[UUID]] = defaultdict(list)
+    alike: dict[Facts, list[UUID]] = defaultdict(list)
     for end in ends:
         alike[end.as_history()].append(end.job.id)
     for (outcome, error, error_class, traceback, steps), ids in alike.items():

@@ -27,6 +27,8 @@ from jobs.queue import retries
 log = logging.getLogger(__name__)
 
 Columns = dict[str, Any]
+# Outcome, error, its class, traceback and steps.
+Facts = tuple[str, str | None, str | None, str | None, str | None]
 
 SUCCESS: Columns = {"unavailable_since": None, "last_error": None, "error_kind": None}
 
@@ -47,8 +49,8 @@ class End:
     moved_to: Status | None = None  # what its job became, once it is written
     steps: dict[str, int] = field(default_factory=dict)
 
-    def as_history(self) -> tuple[str, str | None, str | None, str | None, str | None]:
-        """Outcome, error, its class, traceback and steps, as the history keeps them."""
+    def as_history(self) -> Facts:
+        """What the history keeps of it."""
         if self.error is None:
             error = error_class = traceback = None
         else:

@@ -24,17 +24,17 @@ if api.is_installed:
 class TaskJobQuerySet(JobQuerySet):
     def lanes(self) -> list[tuple[str | None, Self]]:
         """One lane per provider that a queued task names, in any order: none should starve."""
-        lanes: list[tuple[str | None, Self]] = [(None, self.filter(provider=None))]
+        lanes: list[tuple[str | None, Self]] = [(None, self.filter(provider=None))]  # type: ignore[misc]
         queued = self.model.objects.filter(status=Status.QUEUED, provider__isnull=False)
         name = queued.aggregate(first=Min("provider"))["first"]
         while name is not None:
-            lanes.append((name, self.filter(provider=name)))
+            lanes.append((name, self.of_provider(name)))
             name = queued.filter(provider__gt=name).aggregate(next=Min("provider"))["next"]
         random.shuffle(lanes)
         return lanes
 
     def of_provider(self, name: str) -> Self:
-        return self.filter(provider=name)
+        return self.filter(provider=name)  # type: ignore[misc]
 
 
 class TaskJob(Job):
@@ -79,7 +79,9 @@ class TaskJob(Job):
         return list(timetable.schedules()) if api.is_installed else []
 
     @classmethod
-    def for_schedule(cls, scheduled_for: datetime, task: str, kwargs: dict[str, Any]) -> "TaskJob":
+    def for_schedule(  # type: ignore[override]
+        cls, scheduled_for: datetime, task: str, kwargs: dict[str, Any]
+    ) -> "TaskJob":
         from jobs.tasks import rows  # not at the top: it makes rows of this model
 
         return rows.make(declared.find(task), (), kwargs)
@@ -102,7 +104,7 @@ class TaskJob(Job):
 
     def on_success(self, value: Any) -> None:
         if value is not None:
-            type(self).objects.filter(pk=self.pk).update(return_value=value)  # type: ignore[misc]
+            type(self).objects.filter(pk=self.pk).update(return_value=value)
         running.announce_end(self, value=value)
 
     def on_failure(self, error: BaseException) -> None:
@@ -112,4 +114,4 @@ class TaskJob(Job):
         running.announce_end(self, error=Cancel("It was canceled."))
 
     def on_requeue(self) -> None:
-        type(self).objects.filter(pk=self.pk).update(return_value=None)  # type: ignore[misc]
+        type(self).objects.filter(pk=self.pk).update(return_value=None)

@@ -43,7 +43,7 @@ def refuse_hidden(task: Task) -> None:
 def find(result_id: str) -> TaskJob:
     """The row of a result; raises TaskResultDoesNotExist."""
     try:
-        return TaskJob.objects.get(pk=result_id)  # type: ignore[return-value]
+        return TaskJob.objects.get(pk=result_id)
     except (TaskJob.DoesNotExist, ValidationError):  # gone, or no id at all
         raise TaskResultDoesNotExist(f"There is no task {result_id!r:.100}.") from None
 

@@ -7,7 +7,7 @@ from jobs.errors import ProviderUnavailable
 from jobs.tasks import task
 from tests.testapp.models import Effect
 
-chosen = []  # what backoffs were asked
+chosen: list[tuple[type, int, int]] = []  # what backoffs were asked
 
 
 def in_a_minute(exception, task_result):

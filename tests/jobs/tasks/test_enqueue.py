@@ -61,12 +61,9 @@ def test_a_task_that_a_person_let_go_first_can_still_be_looked_at():
 
 
 def test_a_task_is_gone_with_the_transaction_that_asked_for_it():
-    class Undone(Exception):
-        pass
-
-    with pytest.raises(Undone), transaction.atomic():
+    with transaction.atomic():
         tasks.add.enqueue(1)
-        raise Undone
+        transaction.set_rollback(True)
 
     assert not TaskJob.objects.exists()
 
@@ -106,7 +103,7 @@ def not_declared():
 def test_a_task_that_a_worker_could_not_find_is_refused():
     hidden = task(not_declared)
 
-    with pytest.raises(InvalidTask, match="declares no task 'tests.jobs.tasks.test_enqueue.not_d"):
+    with pytest.raises(InvalidTask, match=r"declares no task .*test_enqueue.not_declared"):
         hidden.enqueue()
 
 

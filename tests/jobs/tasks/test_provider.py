@@ -1,4 +1,4 @@
-"""Tasks under the limits of a provider: the claim takes, because what a function sends is unseen."""
+"""Tasks under the limits of a provider. The claim takes: what a function sends is unseen."""
 
 from datetime import timedelta
 from decimal import Decimal

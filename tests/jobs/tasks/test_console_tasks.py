@@ -1,0 +1,52 @@
+import pytest
+from django.urls import reverse
+
+from jobs.tasks.models import TaskJob
+from tests.testapp import tasks
+
+pytestmark = pytest.mark.django_db
+
+EVIL = "<script>alert(1)</script>"
+
+
+def page_of(client, result):
+    return client.get(reverse("admin:jobs_taskjob_change", args=[result.id])).content.decode()
+
+
+def test_tasks_are_in_the_menu_and_in_a_list(viewer):
+    tasks.add.enqueue(1)
+
+    page = viewer.get(reverse("admin:jobs_taskjob_changelist")).content.decode()
+
+    assert "tests.testapp.tasks.add" in page
+    menu = viewer.get(reverse("admin:index")).content.decode()
+    assert reverse("admin:jobs_taskjob_changelist") in menu
+
+
+def test_the_page_shows_arguments_and_return_value_as_text(viewer, work):
+    result = tasks.add.enqueue(EVIL, right=f"{EVIL}!")
+    waiting = page_of(viewer, result)
+    work()
+
+    page = page_of(viewer, result)
+
+    assert "Return value" not in waiting
+    assert "Return value" in page
+    assert EVIL not in waiting + page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;!" in page
+
+
+def test_the_page_of_a_task_that_the_code_does_not_know_opens(viewer, work):
+    job = TaskJob.objects.create(task_path=f"os.{EVIL}", kwargs={EVIL: EVIL})
+    work()
+
+    page = viewer.get(reverse("admin:jobs_taskjob_change", args=[job.pk])).content.decode()
+
+    assert EVIL not in page
+    assert "declares no task" in page
+
+
+def test_a_long_argument_is_cut(viewer):
+    result = tasks.add.enqueue("x" * 100_000)
+
+    assert "80,000 more letters" in page_of(viewer, result)
