@@ -22,15 +22,17 @@ IS_DJANGOS = find_spec("django.tasks") is not None
 is_installed = IS_DJANGOS or find_spec("django_tasks") is not None
 
 if TYPE_CHECKING:  # the older one: it has types
-    from django_tasks import TaskContext, TaskResult, TaskResultStatus, signals, task_backends
+    from django_tasks import TaskContext, TaskResultStatus, signals, task_backends
     from django_tasks.backends.base import BaseTaskBackend
     from django_tasks.base import Task as GenericTask
     from django_tasks.base import TaskError
+    from django_tasks.base import TaskResult as GenericResult
     from django_tasks.exceptions import InvalidTaskError as InvalidTask
     from django_tasks.exceptions import TaskResultDoesNotExist
     from django_tasks.utils import normalize_json
 
     Task = GenericTask[Any, Any]
+    TaskResult = GenericResult[Any]
 elif IS_DJANGOS:
     from django.tasks import TaskContext, TaskResult, TaskResultStatus, signals, task_backends
     from django.tasks.backends.base import BaseTaskBackend

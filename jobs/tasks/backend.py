@@ -22,9 +22,7 @@ class Backend(BaseTaskBackend):
         if isinstance(task, Task):
             declared.check(task)
 
-    def enqueue(
-        self, task: api.Task, args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> TaskResult[Any]:
+    def enqueue(self, task: api.Task, args: Sequence[Any], kwargs: Mapping[str, Any]) -> TaskResult:
         """Insert its row; if it is unique and there is one like it, return that one's result."""
         from jobs.tasks import results, rows  # see above: they import models
 
@@ -35,7 +33,7 @@ class Backend(BaseTaskBackend):
             api.signals.task_enqueued.send(type(self), task_result=result)
         return result
 
-    def get_result(self, result_id: str) -> TaskResult[Any]:
+    def get_result(self, result_id: str) -> TaskResult:
         from jobs.tasks import results, rows
 
         return results.of(rows.find(result_id))

@@ -16,7 +16,7 @@ from jobs.tasks import api
 from jobs.tasks.api import InvalidTask
 
 # Gets the exception and the result so far; returns seconds, or None for no further attempt.
-Backoff = Callable[[BaseException, "api.TaskResult[Any]"], float | None]
+Backoff = Callable[[BaseException, "api.TaskResult"], float | None]
 UNIQUE = (False, True, "open", "queued")
 
 _known: dict[str, "Task"] = {}  # as declared, by the path of the function

@@ -52,7 +52,7 @@ class TaskJob(Job):
     max_attempts = models.IntegerField(_("most attempts"), default=1, db_default=1)
 
     takes_at_claim = True  # what its function sends is unknown here: count it as one call
-    result: "TaskResult[Any] | None" = None  # while it runs
+    result: "TaskResult | None" = None  # while it runs
 
     objects = TaskJobQuerySet.as_manager()  # type: ignore[misc]
 

@@ -1,7 +1,7 @@
 """What a row says, in the words of the Tasks API."""
 
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from jobs.archive import reading
 from jobs.errors import Cancel
@@ -24,12 +24,12 @@ HARMLESS = (Outcome.SUCCEEDED, Outcome.RELEASED, Outcome.SNOOZED)
 CANCELED = f"{Cancel.__module__}.{Cancel.__qualname__}"
 
 
-def of(job: "TaskJob", task: Task | None = None) -> TaskResult[Any]:
+def of(job: "TaskJob", task: Task | None = None) -> TaskResult:
     """The result of a task; raises TaskMissing if the code does not declare it."""
     history = _history(job)
     starts = [attempt.started_at for attempt in history]
     starts += [job.locked_at] if job.locked_at else []
-    result: TaskResult[Any] = TaskResult(
+    result: TaskResult = TaskResult(
         task=task or _task(job),
         id=str(job.pk),
         status=STATUSES[Status(job.status)],

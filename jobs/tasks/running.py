@@ -100,16 +100,16 @@ def announce_end(job: "TaskJob", value: Any = None, error: BaseException | None 
         transaction.on_commit(tell, robust=True)
 
 
-def send_finished(result: "TaskResult[Any]") -> None:
+def send_finished(result: "TaskResult") -> None:
     """What a receiver raises is logged: the task has ended, whatever they think of it."""
     signals.task_finished.send_robust(sender(result), task_result=result)
 
 
-def sender(result: "TaskResult[Any]") -> type:
+def sender(result: "TaskResult") -> type:
     return type(task_backends[result.backend])
 
 
-def _with(result: "TaskResult[Any]", error: BaseException) -> "TaskResult[Any]":
+def _with(result: "TaskResult", error: BaseException) -> "TaskResult":
     """A copy with the error that is being recorded."""
     last = results.error_of(text.class_path(error), text.full_traceback(error))
     result = copy.copy(result)

@@ -1,6 +1,5 @@
 import subprocess
 import sys
-import uuid
 from datetime import timedelta
 
 import pytest
@@ -90,7 +89,7 @@ def test_a_model_is_no_argument():
         tasks.add.enqueue(TaskJob())
 
 
-@pytest.mark.parametrize("id", ["123", "", str(uuid.uuid4()), "a\x00b"])
+@pytest.mark.parametrize("id", ["123", "", "0" * 32, "a\x00b"])
 def test_there_is_no_result_of_an_unknown_id(id):
     with pytest.raises(TaskResultDoesNotExist):
         task_backends["default"].get_result(id)
