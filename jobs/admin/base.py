@@ -71,9 +71,9 @@ class GuardedAdmin(ModelAdmin):
 
     show_facets = ShowFacets.NEVER  # it counts the whole table once per choice of each filter
 
-    def response_action(self, request: HttpRequest, queryset: Rows) -> Any:
+    def response_action(self, request: HttpRequest, queryset: Rows, **location: Any) -> Any:
         refuse_forged(self.model, *request.POST.getlist(ACTION_CHECKBOX_NAME))
-        return super().response_action(request, queryset)
+        return super().response_action(request, queryset, **location)
 
     def get_object(self, request: HttpRequest, object_id: str, *more: Any) -> Any:
         if "\x00" in object_id:  # a key may be text, and PostgreSQL refuses NUL

@@ -82,7 +82,8 @@ def _task(job: "TaskJob") -> Task:
         "priority": max(-100, min(-job.priority, 100)),
         "queue_name": job.queue_name,
         "backend": job.backend_name,
-        "run_after": job.run_after if job.run_after > job.created_at else None,
+        # Both are the moment of the insert, if no other one was asked for.
+        "run_after": job.run_after if job.run_after != job.created_at else None,
     }
     task = declared.find(job.task_path)
     made = object.__new__(type(task))

@@ -43,6 +43,15 @@ def test_what_a_caller_asks_for_is_in_the_row(settings):
     assert (found.priority, found.queue_name, found.run_after) == (7, "mail", later)
 
 
+@pytest.mark.parametrize("away", [timedelta(hours=-1), timedelta(hours=1), None])
+def test_the_moment_that_was_asked_for_comes_back(away):
+    moment = away and timezone.now() + away
+
+    result = tasks.add.using(run_after=moment).enqueue(1)
+
+    assert tasks.add.get_result(result.id).task.run_after == moment
+
+
 def test_higher_priorities_run_first(work):
     for priority in (0, 100, -100, 5):
         tasks.add.using(priority=priority).enqueue(priority)
