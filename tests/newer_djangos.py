@@ -32,7 +32,7 @@ def main(arguments: list[str]) -> int:
 
 def find(version: str) -> Path | None:
     """An interpreter of this version: in the path, of pyenv, or one that uv knows."""
-    places = [shutil.which(f"python{version}")]
+    places: list[str | Path | None] = [shutil.which(f"python{version}")]
     places += sorted((Path.home() / ".pyenv" / "versions").glob(f"{version}.*/bin/python"))
     known = subprocess.run([UV, "python", "find", version], capture_output=True, text=True)
     places += known.stdout.split()
@@ -59,7 +59,7 @@ def make(environment: Path, python: Path, pins: str) -> None:
     run = partial(subprocess.run, cwd=PROJECT, check=True)
     run([UV, "venv", "--quiet", "--clear", "--python", python, environment])
     install = [UV, "pip", "install", "--quiet", "--require-hashes"]
-    install += ["--python", environment / "bin" / "python"]
+    install += ["--python", str(environment / "bin" / "python")]
     run([*install, "-r", "requirements-dev.txt"])
     run([*install, "--no-deps", "-r", pins])
     (environment / "complete").touch()

@@ -9,7 +9,9 @@ from django.utils.translation import gettext_lazy as _
 from jobs.admin.base import Rows
 from jobs.admin.jobs import JobAdmin
 from jobs.admin.llm import readable
+from jobs.console import job_waits
 from jobs.models import Status
+from jobs.paid import limits
 from jobs.tasks.models import TaskJob
 
 
@@ -25,6 +27,15 @@ class TaskJobAdmin(JobAdmin):
         rows: Rows = super().get_queryset(request)
         return rows.defer("args", "kwargs", "return_value")  # each may be megabytes
 
+    def adorn(self, rows: list[Any]) -> None:
+        """Each task may wait for a provider of its own."""
+        super().adorn(rows)
+        for name in {job.provider for job in rows if job.provider}:
+            theirs = [job for job in rows if job.provider == name]
+            waits = job_waits.of(theirs, limits.find(name))
+            for job in theirs:
+                job.wait = waits[job.pk]
+
     @admin.display(description=_("task"))
     def subject(self, job: TaskJob) -> str:
         return job.task_path
@@ -33,7 +44,6 @@ class TaskJobAdmin(JobAdmin):
         has_returned = job.status == Status.SUCCEEDED
         return {
             "task_path": job.task_path,
-            "arguments": [("", readable(value)) for value in job.args]
-            + [(name, readable(value)) for name, value in job.kwargs.items()],
+            "arguments": [("args", readable(job.args)), ("kwargs", readable(job.kwargs))],
             "returned": readable(job.return_value) if has_returned else None,
         }

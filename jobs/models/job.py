@@ -197,6 +197,17 @@ class Job(models.Model):
         return None
 
     @classmethod
+    def provider_names(cls) -> set[str]:
+        """Every provider that one of its jobs may run under."""
+        name = cls.provider_name()
+        return {name} if name else set()
+
+    @property
+    def limited_by(self) -> str | None:
+        """The provider that this job runs under."""
+        return self.provider_name()
+
+    @classmethod
     def provider_is_free(cls) -> bool:
         """Whether the provider costs nothing: then it needs no price and no limit."""
         return False
@@ -277,4 +288,4 @@ def model_of(kind: str) -> type[Job] | None:
 
 def used_providers() -> set[str]:
     """The providers that the installed kinds of job name now."""
-    return {name for model in job_models() if (name := model.provider_name())}
+    return {name for model in job_models() for name in model.provider_names()}

@@ -62,8 +62,8 @@ def is_free(name: str | None) -> bool:
 
 def make_rows(models: Iterable[type[Job]]) -> None:
     """Create the missing rows of these jobs' providers, and log which of them need a price."""
-    for name in {model.provider_name() for model in models} - {None}:
-        if name and find(name).lacks_price:
+    for name in {name for model in models for name in model.provider_names()}:
+        if find(name).lacks_price:
             log.warning("%s starts no call until a person sets its price, in the admin.", name)
 
 

@@ -88,6 +88,10 @@ def longest_timeout(least: timedelta) -> timedelta:
     return max([least, *(task.timeout for task in _known.values() if task.timeout)])
 
 
+def providers() -> set[str]:
+    return {task.provider for task in _known.values() if task.provider}
+
+
 def scheduled() -> list[tuple[str, Any]]:
     """The paths of tasks that declare a schedule, and what they declare."""
     found = sorted(_known.items())

@@ -87,6 +87,14 @@ class TaskJob(Job):
         return rows.make(declared.find(task), (), kwargs)
 
     @classmethod
+    def provider_names(cls) -> set[str]:
+        return declared.providers() if api.is_installed else set()
+
+    @property
+    def limited_by(self) -> str | None:
+        return self.provider
+
+    @classmethod
     def longest_timeout(cls) -> timedelta:
         return declared.longest_timeout(cls.timeout) if api.is_installed else cls.timeout
 

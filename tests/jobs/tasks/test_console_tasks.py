@@ -1,6 +1,7 @@
 import pytest
 from django.urls import reverse
 
+from jobs.paid import pausing
 from jobs.tasks.models import TaskJob
 from tests.testapp import tasks
 
@@ -37,7 +38,7 @@ def test_the_page_shows_arguments_and_return_value_as_text(viewer, work):
 
 
 def test_the_page_of_a_task_that_the_code_does_not_know_opens(viewer, work):
-    job = TaskJob.objects.create(task_path=f"os.{EVIL}", kwargs={EVIL: EVIL})
+    job = TaskJob.objects.create(task_path=f"os.{EVIL}", args={EVIL: EVIL}, kwargs=[EVIL])
     work()
 
     page = viewer.get(reverse("admin:jobs_taskjob_change", args=[job.pk])).content.decode()
@@ -49,4 +50,18 @@ def test_the_page_of_a_task_that_the_code_does_not_know_opens(viewer, work):
 def test_a_long_argument_is_cut(viewer):
     result = tasks.add.enqueue("x" * 100_000)
 
-    assert "80,000 more letters" in page_of(viewer, result)
+    page = page_of(viewer, result)
+
+    assert "more letters" in page
+    assert "x" * 30_000 not in page
+
+
+def test_a_task_says_that_its_own_provider_is_paused(viewer):
+    result = tasks.ask_shop.enqueue()
+    tasks.add.enqueue(1)
+    pausing.pause("shop:api", "closed")
+
+    listed = viewer.get(reverse("admin:jobs_taskjob_changelist")).content.decode()
+
+    assert listed.count("the provider is paused") == 1
+    assert "the provider is paused" in page_of(viewer, result)
