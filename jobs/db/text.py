@@ -30,7 +30,7 @@ def kind(error: BaseException) -> str:
 
 def class_path(error: BaseException) -> str:
     """Module and name of an error's class."""
-    return clean(f"{type(error).__module__}.{type(error).__qualname__}", 300)
+    return clean(f"{_read(type(error).__module__)}.{type(error).__qualname__}", 300)
 
 
 def full_traceback(error: BaseException) -> str:

@@ -54,7 +54,7 @@ class JobQuerySet(models.QuerySet["Job"]):
         return self.order_by("priority", "run_after", "created_at")
 
     def lanes(self) -> list[tuple[str | None, Self]]:
-        """These jobs by the provider that they wait for: most models have one for all jobs."""
+        """These jobs by their provider, sorted by its name: most models have one for all jobs."""
         return [(self.model.provider_name(), self)]
 
     def of_provider(self, name: str) -> Self:

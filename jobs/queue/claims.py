@@ -1,6 +1,7 @@
 """Taking due jobs: queued -> processing."""
 
 import logging
+import random
 from datetime import timedelta
 from typing import Any, TypeVar
 
@@ -61,13 +62,17 @@ def _claim(
 
 
 def _lock(due: JobQuerySet, slots: int) -> list[Any]:
-    """Lock due jobs for which their providers have room."""
+    """Lock due jobs for which their providers have room: all providers first, in their order."""
+    at_claim = due.model.takes_at_claim
+    lanes = due.lanes()
+    room = {provider: limits.room(provider, slots, at_claim=at_claim) for provider, _ in lanes}
+    random.shuffle(lanes)  # none should starve
     jobs: list[Any] = []
-    for provider, lane in due.lanes():
-        room = limits.room(provider, slots - len(jobs), at_claim=due.model.takes_at_claim)
+    for provider, lane in lanes:
+        free = min(room[provider], slots - len(jobs))
         # SKIP LOCKED: step past rows another worker is claiming right now.
-        found = list(lane.in_turn().select_for_update(skip_locked=True)[:room])
-        if provider and found and due.model.takes_at_claim:
+        found = list(lane.in_turn().select_for_update(skip_locked=True)[:free])
+        if provider and found and at_claim:
             limits.take_at_claim(provider, len(found))
         jobs += found
     return jobs

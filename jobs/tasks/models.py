@@ -1,6 +1,5 @@
 """A task of Django's Tasks API, kept as a job."""
 
-import random
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Self
 
@@ -23,14 +22,13 @@ if api.is_installed:
 
 class TaskJobQuerySet(JobQuerySet):
     def lanes(self) -> list[tuple[str | None, Self]]:
-        """One lane per provider that a queued task names, in any order: none should starve."""
+        """One lane per provider that a queued task names, in the order of their names."""
         lanes: list[tuple[str | None, Self]] = [(None, self.filter(provider=None))]  # type: ignore[misc]
         queued = self.model.objects.filter(status=Status.QUEUED, provider__isnull=False)
         name = queued.aggregate(first=Min("provider"))["first"]
         while name is not None:
             lanes.append((name, self.of_provider(name)))
             name = queued.filter(provider__gt=name).aggregate(next=Min("provider"))["next"]
-        random.shuffle(lanes)
         return lanes
 
     def of_provider(self, name: str) -> Self:
