@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 TOOLS := $(VENV)/tools
-COMPILE := $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
+COMPILE := $(BIN)/uv pip compile --quiet --upgrade --universal \
 	--generate-hashes --no-emit-index-url --custom-compile-command "make requirements"
 
 # In this order: the later lists keep to the versions of the earlier ones.
@@ -30,7 +30,7 @@ SERVER := DEBUG=false DATABASE_URL=postgresql://tabie@localhost/tabie ALLOWED_HO
 
 .PHONY: help
 help: ## List the targets
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile | expand -t 16
 
 .PHONY: run
 run: $(READY) .env ## Set up and serve http://127.0.0.1:8000/ with a worker
@@ -61,6 +61,14 @@ test-long: $(TOOLS) .env ## Search longer, try every variant, and console, alert
 test-year: $(TOOLS) .env ## Let five workers run a schedule every minute of a simulated year (45 minutes)
 	@SPAN=year $(BIN)/pytest tests/jobs/schedules/test_five_workers.py
 
+.PHONY: test-django6
+test-django6: $(TOOLS) .env ## Run the tests on Django 6.0 and 6.1, with newer Pythons that are here
+	@$(BIN)/python -m tests.newer_djangos $(TESTS)
+
+.PHONY: judges
+judges: $(TOOLS) ## Fetch other projects' tests of the Tasks API, which judge ours
+	@$(BIN)/python -m tests.jobs.tasks.judges
+
 .PHONY: check
 check: $(TOOLS) .env ## Lint, types, imports, migrations, deployment
 	@$(BIN)/ruff check
@@ -86,8 +94,8 @@ screenshots: $(TOOLS) .env ## Make docs/images anew; needs chromium and fonts-no
 
 .PHONY: messages
 messages: $(READY) .env ## Collect the texts to translate and compile the catalogue; needs gettext
-	@$(BIN)/python manage.py makemessages -l ja --add-location file --no-obsolete -i .venv -i .bench
-	@$(BIN)/python manage.py compilemessages -l ja -i .venv -i .bench
+	@$(BIN)/python manage.py makemessages -l ja --add-location file --no-obsolete -i .venv -i .bench -i .judges
+	@$(BIN)/python manage.py compilemessages -l ja -i .venv -i .bench -i .judges
 
 .PHONY: stop
 stop: ## Stop everything that runs from this folder, the embedded databases last
@@ -98,12 +106,14 @@ stop: ## Stop everything that runs from this folder, the embedded databases last
 .PHONY: requirements
 requirements: $(TOOLS) ## Pin the newest versions the .in files allow
 	@for list in $(LISTS); do \
-		$(COMPILE) $$list.in -o $$list.txt || exit 1; done
+		$(COMPILE) --python-version 3.11 $$list.in -o $$list.txt || exit 1; done
+	@for list in requirements-django60 requirements-django61; do \
+		$(COMPILE) --python-version 3.12 --no-deps $$list.in -o $$list.txt || exit 1; done
 
 .PHONY: clean
 clean: ## Remove what can be made again; the data in .postgres and .databases stays
 	-@$(MAKE) -s stop
-	@rm -rf $(VENV) .postgres-test .test*.sqlite3* .mypy_cache .pytest_cache .ruff_cache
+	@rm -rf $(VENV) .judges .postgres-test .test*.sqlite3* .mypy_cache .pytest_cache .ruff_cache
 	@rm -rf .import_linter_cache .hypothesis staticfiles
 
 .env:

@@ -11,7 +11,7 @@ from bench.contestant import Contestant
 from bench.figures import MEASUREMENTS, QUICK, Figures, Sizes
 from bench.server import running_server
 
-QUEUES = ["tabie", "bare-loop", "pgqueuer", "procrastinate", "django-tasks-db"]
+QUEUES = ["tabie", "tabie-tasks", "bare-loop", "pgqueuer", "procrastinate", "django-tasks-db"]
 
 
 def main() -> None:

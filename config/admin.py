@@ -27,9 +27,9 @@ class UserAdmin(DjangoUserAdmin, GuardedAdmin):
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
 
-    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+    def list_actions(self, request: HttpRequest) -> dict[str, Any]:
         """Nobody deletes many users at once: see delete_view."""
-        actions: dict[str, Any] = super().get_actions(request)
+        actions: dict[str, Any] = super().list_actions(request)
         actions.pop("delete_selected", None)
         return actions
 

@@ -63,6 +63,9 @@ INSTALLED_APPS = [
     "guides",
 ]
 
+# Django's Tasks API, on this queue. Before Django 6.0 it is the package django-tasks.
+TASKS = {"default": {"BACKEND": "jobs.tasks.Backend"}}
+
 MIDDLEWARE = [
     "config.tracing.middleware",  # first: every line of a request names its trace
     "config.headers.middleware",

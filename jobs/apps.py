@@ -17,6 +17,7 @@ class JobsConfig(AppConfig):
         from jobs.events import models as events  # noqa: F401
         from jobs.llm import models as llm  # noqa: F401
         from jobs.paid.batches import models as batches  # noqa: F401
+        from jobs.tasks import models as tasks  # noqa: F401
 
     def ready(self) -> None:
         from jobs.console import former_users  # noqa: F401 (registers itself)
@@ -29,7 +30,8 @@ class JobsConfig(AppConfig):
         post_migrate.connect(tune)
         post_migrate.connect(declare)
         post_migrate.connect(make_groups)
-        autodiscover_modules("handlers")  # of events: they register themselves
+        # Handlers of events, and tasks: they register themselves.
+        autodiscover_modules("handlers", "tasks")
         if apps.is_installed("django.contrib.admin"):
             from jobs.admin.kinds import register_all
 

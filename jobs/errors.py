@@ -79,6 +79,10 @@ class HandlerMissing(PermanentError):
     """An event's job names a handler that the code does not have."""
 
 
+class TaskMissing(PermanentError):
+    """A row names a task that the code does not declare."""
+
+
 # Errors of paid calls. `billed` says whether the call may have been billed. Only the price of a
 # call that certainly was not billed returns to the budget. Other exceptions count as billed.
 

@@ -69,7 +69,7 @@ class Run:
 
     def start(self) -> None:
         self.seconds = -time.monotonic()
-        self.allow(type(self.job).timeout)
+        self.allow(self.job.time_limit)
 
     def finish(self) -> None:
         self.seconds += time.monotonic()

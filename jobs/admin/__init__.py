@@ -10,6 +10,7 @@ from jobs.admin import people as people
 from jobs.admin import processes as processes
 from jobs.admin import providers as providers
 from jobs.admin import schedules as schedules
+from jobs.admin import tasks as tasks
 from jobs.admin import workers as workers
 from jobs.admin.base import ReadOnlyAdmin
 from jobs.admin.jobs import JobAdmin

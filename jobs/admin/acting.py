@@ -69,7 +69,7 @@ class ActingAdmin(ReadOnlyAdmin):
 
     # On many jobs
 
-    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+    def list_actions(self, request: HttpRequest) -> dict[str, Any]:
         if self.may(request, "change") or self.may(request, "delete"):
             return {
                 action.name: (_on_many(action), action.name, str(action.title))

@@ -72,14 +72,33 @@ class GuardedAdmin(ModelAdmin):
 
     show_facets = ShowFacets.NEVER  # it counts the whole table once per choice of each filter
 
-    def response_action(self, request: HttpRequest, queryset: Rows) -> Any:
+    def response_action(self, request: HttpRequest, queryset: Rows, **location: Any) -> Any:
         refuse_forged(self.model, *request.POST.getlist(ACTION_CHECKBOX_NAME))
-        return super().response_action(request, queryset)
+        return super().response_action(request, queryset, **location)
 
     def get_object(self, request: HttpRequest, object_id: str, *more: Any) -> Any:
         if "\x00" in object_id:  # a key may be text, and PostgreSQL refuses NUL
             return None
         return super().get_object(request, object_id, *more)
+
+    # Django 6.1 asks for the actions of a row's page too. Our pages have buttons of their own.
+
+    def get_actions(self, request: HttpRequest, action_location: Any = None) -> dict[str, Any]:
+        return self.list_actions(request) if is_list(action_location) else {}
+
+    def get_action_choices(
+        self, request: HttpRequest, default_choices: Any = None, action_location: Any = None
+    ) -> list[tuple[str, str]]:
+        return super().get_action_choices(request) if is_list(action_location) else []
+
+    def list_actions(self, request: HttpRequest) -> dict[str, Any]:
+        """The actions on many rows, by name."""
+        actions: dict[str, Any] = super().get_actions(request)
+        return actions
+
+
+def is_list(action_location: Any) -> bool:
+    return action_location is None or action_location.name == "CHANGE_LIST"
 
 
 def refuse_forged(model: type[Model], *ids: str) -> None:
@@ -170,8 +189,8 @@ class ReadOnlyAdmin(DescribedAdmin):
         """Only the filters' lookups: any other one, typed into the URL, would read all rows."""
         return lookup in filter_names(self.list_filter)
 
-    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        actions: dict[str, Any] = super().get_actions(request)
+    def list_actions(self, request: HttpRequest) -> dict[str, Any]:
+        actions = super().list_actions(request)
         actions.pop("delete_selected", None)
         return actions
 

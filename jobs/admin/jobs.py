@@ -174,7 +174,7 @@ class JobAdmin(PausingAdmin, ReschedulingAdmin):
 
     def describe(self, request: HttpRequest, job: Job) -> dict[str, Any]:
         """Everything that a job's page shows."""
-        name = self.model.provider_name()
+        name = job.limited_by
         archived = reading.history(job)
         attempts = [*timeline.newest(job), *archived.attempts][: timeline.MOST]
         calls = list(Call.objects.filter(job_id=job.pk).order_by("-started_at")[: timeline.MOST])

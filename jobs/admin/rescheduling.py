@@ -87,8 +87,8 @@ class ReschedulingAdmin(ActingAdmin):
 
     # Many
 
-    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        found = super().get_actions(request)
+    def list_actions(self, request: HttpRequest) -> dict[str, Any]:
+        found: dict[str, Any] = super().list_actions(request)
         if self.may(request, "change"):
             found[NAME] = (_reschedule_many, NAME, str(TITLE))
         return found

@@ -63,13 +63,18 @@ def look(statuses: dict[type[Job], dict[Status, Number]]) -> list[ProviderFigure
     recent = recent.exclude(state=State.WAITING)
     asked = counting.counts({row.name: recent.filter(provider=row.name) for row in rows})
     for row in rows:
-        row.running = sum(
-            numbers[Status.PROCESSING]
-            for model, numbers in statuses.items()
-            if model.provider_name() == row.name
-        )
+        row.running = sum(_running(model, numbers, row.name) for model, numbers in statuses.items())
     used = used_providers()
     return [
         ProviderFigures(row, row.running, asked[row.name], closed(row), is_used=row.name in used)
         for row in rows
     ]
+
+
+def _running(model: type[Job], numbers: dict[Status, Number], provider: str) -> int:
+    """How many jobs of a kind run under this provider; of tasks, each may name its own."""
+    if model.provider_name() == provider:
+        return int(numbers[Status.PROCESSING])
+    if provider not in model.provider_names():
+        return 0
+    return model.objects.of_provider(provider).processing().count()

@@ -25,7 +25,7 @@ def runs(job: Job, archived: History) -> str:
 
 
 def facts(job: Job) -> dict[str, Any]:
-    name = job.provider_name()
+    name = job.limited_by
     wait = job_waits.of([job], limits.find(name) if name else None)[job.pk]
     now = clock.now()
     history = Attempt.objects.filter(job_id=job.id).order_by("-epoch")

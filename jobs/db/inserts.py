@@ -12,7 +12,8 @@ from django.db.models.sql import InsertQuery
 def insert_missing(rows: list[Any]) -> list[UUID]:
     """Insert rows of one model, skipping those that exist; returns the ids of the new ones.
 
-    One statement for any number of rows, except where SQLite's limit on parameters splits it.
+    One statement for any number of rows, except where SQLite's limit on parameters splits it. A
+    single row learns what the database filled in, such as the time.
     """
     if not rows:
         return []
@@ -46,9 +47,20 @@ def _insert(model: type[Any], fields: list[Any], rows: list[Any]) -> list[UUID]:
     query = InsertQuery(model)
     query.insert_values(fields, rows)
     compiler = query.get_compiler(connection=connection)
-    compiler.returning_fields = [model._meta.pk]
+    told = [model._meta.pk, *(_filled_in(model, fields) if len(rows) == 1 else ())]
+    compiler.returning_fields = told
     [(statement, parameters)] = compiler.as_sql()
     insert, returning = statement.rsplit(" RETURNING ", 1)
     with connection.cursor() as cursor:
         cursor.execute(f"{insert} ON CONFLICT DO NOTHING RETURNING {returning}", parameters)
-        return [model._meta.pk.to_python(id) for (id,) in cursor.fetchall()]
+        found = cursor.fetchall()
+    converters = compiler.get_converters([each.get_col(model._meta.db_table) for each in told])
+    new = list(compiler.apply_converters(found, converters)) if converters else found
+    for field, value in zip(told, new[0], strict=True) if len(told) > 1 and new else ():
+        setattr(rows[0], field.attname, value)
+    return [id for id, *_ in new]
+
+
+def _filled_in(model: type[Any], sent: list[Any]) -> list[Any]:
+    fields = model._meta.concrete_fields
+    return [field for field in fields if field.has_db_default() and field not in sent]

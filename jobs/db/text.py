@@ -28,6 +28,11 @@ def kind(error: BaseException) -> str:
     return clean(named if isinstance(named, str) and named else type(error).__name__, 100)
 
 
+def class_path(error: BaseException) -> str:
+    """Module and name of an error's class."""
+    return clean(f"{_read(type(error).__module__)}.{type(error).__qualname__}", 300)
+
+
 def full_traceback(error: BaseException) -> str:
     """The traceback; of a long one only the end, which names the place."""
     try:

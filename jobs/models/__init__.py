@@ -17,12 +17,13 @@ from jobs.models.process import Process
 from jobs.models.provider import Provider, Strategy
 from jobs.models.schedule import Schedule
 from jobs.models.selecting import MAX_INTERRUPTIONS, JobQuerySet, in_trace
-from jobs.models.status import ENDED, Status
+from jobs.models.status import ENDED, OPEN, Status
 from jobs.models.worker import Worker
 
 __all__ = [
     "ENDED",
     "MAX_INTERRUPTIONS",
+    "OPEN",
     "Alert",
     "Archive",
     "Attempt",

@@ -33,6 +33,9 @@ class Attempt(models.Model):
     ended_at = models.DateTimeField(_("ended"), db_default=Now())
     outcome = models.TextField(_("outcome"), choices=Outcome.choices)
     error = models.TextField(_("error"), null=True)  # noqa: DJ001 (NULL: none)
+    error_class = models.TextField(  # noqa: DJ001 (NULL: no error, or of an older release)
+        _("class of the error"), null=True
+    )
     traceback = models.TextField(_("traceback"), null=True)  # noqa: DJ001
     steps = models.JSONField(_("steps"), null=True, help_text=_("milliseconds per step"))
 

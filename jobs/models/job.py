@@ -83,6 +83,7 @@ class Job(models.Model):
     # When it is enqueued by itself: a cron expression, or a declaration of `jobs.schedules` such
     # as Daily("06:00"), or a list of them. None: only when somebody enqueues it.
     schedule: ClassVar[Any] = None
+    takes_at_claim: ClassVar[bool] = False  # the token and the price; else a paid call does
     is_housekeeping: ClassVar[bool] = False  # its rows are deleted a week after their end
 
     objects = JobQuerySet.as_manager()
@@ -208,6 +209,17 @@ class Job(models.Model):
         return None
 
     @classmethod
+    def provider_names(cls) -> set[str]:
+        """Every provider that one of its jobs may run under."""
+        name = cls.provider_name()
+        return {name} if name else set()
+
+    @property
+    def limited_by(self) -> str | None:
+        """The provider that this job runs under."""
+        return self.provider_name()
+
+    @classmethod
     def provider_is_free(cls) -> bool:
         """Whether the provider costs nothing: then it needs no price and no limit."""
         return False
@@ -229,6 +241,20 @@ class Job(models.Model):
         that a person starts by hand gets the moment at which they did.
         """
         return cls(**arguments)
+
+    @classmethod
+    def longest_timeout(cls) -> timedelta:
+        """The longest that one of its runs may take: a worker that stops waits for them."""
+        return cls.timeout
+
+    @property
+    def time_limit(self) -> timedelta:
+        """How long a run of this job may take."""
+        return self.timeout
+
+    def choose_wait(self, error: BaseException) -> float | None:
+        """Seconds until the next attempt; None: the model's backoff; infinite: there is none."""
+        return None
 
     @property
     def is_cancelable(self) -> bool:
@@ -274,4 +300,4 @@ def model_of(kind: str) -> type[Job] | None:
 
 def used_providers() -> set[str]:
     """The providers that the installed kinds of job name now."""
-    return {name for model in job_models() if (name := model.provider_name())}
+    return {name for model in job_models() for name in model.provider_names()}

@@ -69,6 +69,14 @@ class JobQuerySet(models.QuerySet["Job"]):
         """As the index ..._claim is ordered, column for column."""
         return self.order_by("priority", "run_after", "created_at")
 
+    def lanes(self) -> list[tuple[str | None, Self]]:
+        """These jobs by their provider, sorted by its name: most models have one for all jobs."""
+        return [(self.model.provider_name(), self)]
+
+    def of_provider(self, name: str) -> Self:
+        """Those that run under this provider's limits."""
+        return self if self.model.provider_name() == name else self.none()
+
     def expired(self) -> Self:
         return self.processing().filter(lease_expires_at__lt=Now())
 

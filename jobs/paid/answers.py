@@ -121,7 +121,7 @@ def keep(run: Run, call: Call, answer: Answer) -> Bought:
         faults = limits.note_answer(call.provider)
     except Error as error:  # the answer is stored: the next run finds it through the intent
         log.error("%s is stored, but that could not be recorded: %s", call, error)
-    run.allow(type(run.job).timeout)
+    run.allow(run.job.time_limit)
     return Bought(raw, call, faults)
 
 

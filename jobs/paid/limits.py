@@ -70,8 +70,8 @@ def is_free(name: str | None) -> bool:
 
 def make_rows(models: Iterable[type[Job]]) -> None:
     """Create the missing rows of these jobs' providers, and log which of them need a price."""
-    for name in {model.provider_name() for model in models} - {None}:
-        if name and find(name).lacks_price:
+    for name in {name for model in models for name in model.provider_names()}:
+        if find(name).lacks_price:
             log.warning("%s starts no call until a person sets its price, in the admin.", name)
 
 
@@ -91,23 +91,24 @@ def _lock(name: str) -> bool:
 # Look
 
 
-def room(model: type[Job], wanted: int) -> int:
-    """How many jobs of this model may be claimed now."""
-    name = model.provider_name()
-    if name is None:
+def room(name: str | None, wanted: int, *, at_claim: bool = False) -> int:
+    """How many jobs of this provider may be claimed now; `at_claim`, they take their tokens too."""
+    if name is None or not wanted:
         return wanted
     provider = _find(name)
     if provider.is_limited and not provider.is_paused:
         provider = lock(name)  # one claim at a time, so that the count is exact
     if provider.is_paused:
         return 0
-    return _room(provider, wanted) if provider.is_limited else wanted
+    if not provider.is_limited:
+        return wanted
+    return _room(provider, wanted, timedelta(0) if at_claim else AHEAD)
 
 
-def _room(provider: Provider, wanted: int) -> int:
+def _room(provider: Provider, wanted: int, ahead: timedelta) -> int:
     running, starting = count_running(provider.name)
     most = math.inf if provider.most_running is None else provider.most_running
-    tokens = provider.tokens(AHEAD)
+    tokens = provider.tokens(ahead)
     hurried = Call.objects.uncollected().filter(provider=provider.name, strategy=Strategy.SYNC)
     if provider.is_batched and tokens >= 1 and not hurried.exists():
         tokens = math.inf  # only a job that chose to be at once takes one
@@ -138,11 +139,10 @@ def count_running(name: str) -> tuple[int, int]:
     starting = Q(Q(locked_at__gt=Now() - STARTING), ~Exists(called))
     running = begun = 0
     for model in job_models():
-        if model.provider_name() == name:
-            processing = model.objects.processing()
-            counts = processing.aggregate(all=Count("id"), starting=Count("id", filter=starting))
-            running += counts["all"]
-            begun += counts["starting"]
+        counted = model.objects.of_provider(name).processing()
+        counts = counted.aggregate(all=Count("id"), starting=Count("id", filter=starting))
+        running += counts["all"]
+        begun += 0 if model.takes_at_claim else counts["starting"]
     return running, begun
 
 
@@ -160,6 +160,14 @@ def take(provider: Provider, cost: Decimal) -> None:
     provider.short_of = None
     provider.save(update_fields=["full_at", "short_of"])
     charge(provider, cost)
+
+
+def take_at_claim(name: str, number: int) -> None:
+    """Take tokens and book the price for claimed jobs that make one call each, unseen by us."""
+    provider = lock(name)
+    provider.full_at = provider.now + provider.debt + number * provider.interval
+    provider.save(update_fields=["full_at"])
+    charge(provider, number * provider.cost())
 
 
 def refuse_if_closed(provider: Provider) -> None:

@@ -53,7 +53,8 @@ def _kept_waiting(name: str) -> Iterator[JobQuerySet]:
     Their patience counts the provider's outage only, not the time of an operator's pause.
     """
     for model in job_models():
-        if model.provider_name() == name:
-            waiting = model.objects.filter(status=Status.QUEUED, unavailable_since__isnull=False)
-            locked = waiting.order_by("id").select_for_update(skip_locked=True)
-            yield model.objects.with_ids(list(locked.values_list("id", flat=True)))
+        ours = model.objects.of_provider(name)
+        waiting = ours.filter(status=Status.QUEUED, unavailable_since__isnull=False)
+        locked = waiting.order_by("id").select_for_update(skip_locked=True)
+        if ids := list(locked.values_list("id", flat=True)):
+            yield model.objects.with_ids(ids)

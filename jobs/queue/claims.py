@@ -1,6 +1,7 @@
 """Taking due jobs: queued -> processing."""
 
 import logging
+import random
 from datetime import timedelta
 from typing import Any, TypeVar
 
@@ -14,7 +15,7 @@ from jobs.db.sessions import BRIEF
 from jobs.models import Job, JobQuerySet, Status
 from jobs.paid import limits
 from jobs.queue import hooks, outcomes, uniqueness
-from jobs.queue.front import Front
+from jobs.queue.front import Front, Scan
 from jobs.queue.hooks import HookRaised, HookWaited
 from jobs.queue.moves import move, settle
 from jobs.tracing import logged
@@ -58,10 +59,8 @@ def _claim(
 ) -> list[Any]:
     front = front or Front()
     with hooks.transaction_of_hooks():
-        slots = limits.room(due.model, slots)
-        # SKIP LOCKED: step past rows another worker is claiming right now.
-        scan = front.scan(due.in_turn().select_for_update(skip_locked=True), slots)
-        jobs = scan.jobs
+        scans = _lock(due, slots, front)
+        jobs = [job for scan in scans for job in scan.jobs]
         if jobs:
             move(
                 due.model.objects.with_ids([job.id for job in jobs]),
@@ -78,8 +77,29 @@ def _claim(
             job.epoch += 1
             if hook:
                 hooks.call(job, "on_start")
-    front.advance(scan)  # not before the commit, which may fail
+    if len(scans) == 1:
+        front.advance(scans[0])  # not before the commit, which may fail
     return jobs
+
+
+def _lock(due: JobQuerySet, slots: int, front: Front) -> list[Scan]:
+    """Lock due jobs for which their providers have room: all providers first, in their order."""
+    at_claim = due.model.takes_at_claim
+    lanes = due.lanes()
+    room = {provider: limits.room(provider, slots, at_claim=at_claim) for provider, _ in lanes}
+    if len(lanes) > 1:
+        front = Front()  # each lane begins elsewhere
+        random.shuffle(lanes)  # none should starve
+    scans: list[Scan] = []
+    for provider, lane in lanes:
+        free = min(room[provider], slots)
+        # SKIP LOCKED: step past rows another worker is claiming right now.
+        scan = front.scan(lane.in_turn().select_for_update(skip_locked=True), free)
+        if provider and scan.jobs and at_claim:
+            limits.take_at_claim(provider, len(scan.jobs))
+        slots -= len(scan.jobs)
+        scans.append(scan)
+    return scans
 
 
 def _claim_one_by_one(due: JobQuerySet, slots: int, worker: str, lease: timedelta) -> list[Any]:

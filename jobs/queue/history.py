@@ -9,7 +9,7 @@ from django.db.models import Exists, JSONField, OuterRef, TextField, Value
 from django.db.models.functions import Cast
 
 from jobs.models import Attempt, Job
-from jobs.queue.outcomes import End
+from jobs.queue.outcomes import End, Facts
 
 log = logging.getLogger(__name__)
 
@@ -21,10 +21,10 @@ def record(model: type[Job], ends: list[End]) -> dict[str, list[UUID]]:
     the jobs whose claims are now in the history, by outcome.
     """
     recorded: dict[str, list[UUID]] = defaultdict(list)
-    alike: dict[tuple[str, str | None, str | None, str | None], list[UUID]] = defaultdict(list)
+    alike: dict[Facts, list[UUID]] = defaultdict(list)
     for end in ends:
         alike[end.as_history()].append(end.job.id)
-    for (outcome, error, traceback, steps), ids in alike.items():
+    for (outcome, error, error_class, traceback, steps), ids in alike.items():
         claims = model.objects.with_ids(ids).values_list(
             "id",
             _text(model._meta.label),
@@ -33,6 +33,7 @@ def record(model: type[Job], ends: list[End]) -> dict[str, list[UUID]]:
             "locked_at",
             _text(outcome),
             _text(error),
+            _text(error_class),
             _text(traceback),
             Cast(_text(steps), JSONField()),
         )
@@ -40,7 +41,7 @@ def record(model: type[Job], ends: list[End]) -> dict[str, list[UUID]]:
         with connection.cursor() as cursor:
             cursor.execute(
                 f"INSERT INTO {Attempt._meta.db_table} (job_id, kind, epoch, worker, started_at,"
-                f" outcome, error, traceback, steps) {select} ON CONFLICT DO NOTHING",
+                f" outcome, error, error_class, traceback, steps) {select} ON CONFLICT DO NOTHING",
                 parameters,
             )
             if cursor.rowcount < len(ids):

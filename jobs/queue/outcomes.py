@@ -28,6 +28,8 @@ from jobs.queue import retries
 log = logging.getLogger(__name__)
 
 Columns = dict[str, Any]
+# Outcome, error, its class, traceback and steps.
+Facts = tuple[str, str | None, str | None, str | None, str | None]
 
 SUCCESS: Columns = {"unavailable_since": None, "last_error": None, "error_kind": None}
 
@@ -48,15 +50,16 @@ class End:
     moved_to: Status | None = None  # what its job became, once it is written
     steps: dict[str, int] = field(default_factory=dict)
 
-    def as_history(self) -> tuple[str, str | None, str | None, str | None]:
-        """Outcome, error, traceback and steps, as the history keeps them."""
+    def as_history(self) -> Facts:
+        """What the history keeps of it."""
         if self.error is None:
-            error = traceback = None
+            error = error_class = traceback = None
         else:
-            error = text.message(self.error)
+            error, error_class = text.message(self.error), text.class_path(self.error)
             is_fault = self.outcome != Outcome.CANCELED  # a cancel is asked for
             traceback = text.full_traceback(self.error) if is_fault else None
-        return self.outcome.value, error, traceback, json.dumps(self.steps) if self.steps else None
+        steps = json.dumps(self.steps) if self.steps else None
+        return self.outcome.value, error, error_class, traceback, steps
 
     def give_up(self, error: Exception) -> None:
         """Set the reason for failing; repeated writes set it only once."""
@@ -68,7 +71,8 @@ class End:
         """This end rolled the transaction back: change what to write. False if it can't change."""
         if self.outcome == Outcome.SUCCEEDED:
             self.outcome, self.error = Outcome.FAILED, error
-            self.wait = retries.backoff(type(self.job), self.job.attempts + 1)
+            wait = retries.after(self.job, error)
+            self.wait, self.final = wait or timedelta(0), wait is None
         elif self.calls_hook:
             self.calls_hook = False
             with tracing.on_behalf_of(self.job):
@@ -99,7 +103,8 @@ def from_error(job: Job, error: BaseException) -> End:
 
 def failure(job: Job, error: BaseException, outcome: Outcome = Outcome.FAILED) -> End:
     """A fault of the job itself: the queue retries it later, if it has attempts left."""
-    return End(job, outcome, error=error, wait=retries.backoff(type(job), job.attempts + 1))
+    wait = retries.after(job, error)
+    return End(job, outcome, error=error, wait=wait or timedelta(0), final=wait is None)
 
 
 def follow(end: End, row: Any) -> tuple[Status, Columns]:

@@ -1,10 +1,26 @@
 """How long a job waits before the queue retries it."""
 
+import logging
+import math
 import random
 from datetime import timedelta
 
 from jobs.db import clock
 from jobs.models import Job
+
+log = logging.getLogger(__name__)
+
+
+def after(job: Job, error: BaseException) -> timedelta | None:
+    """How long a job waits after a failure of its own; None: it is not tried again."""
+    try:
+        chosen = job.choose_wait(error)
+    except Exception as fault:  # code of the application, asked while a failure is recorded
+        log.error("%s can't choose how long it waits", job, exc_info=fault)
+        chosen = None
+    if chosen is None:
+        return backoff(type(job), job.attempts + 1)
+    return None if chosen == math.inf else clock.bounded(chosen)
 
 
 def backoff(model: type[Job], failures: int) -> timedelta:

@@ -35,4 +35,4 @@ class Options:
         """Seconds that running jobs have when the worker stops."""
         if self.grace is not None:
             return self.grace.total_seconds()
-        return max((model.timeout.total_seconds() for model in models), default=0) + 5
+        return max((model.longest_timeout().total_seconds() for model in models), default=0) + 5

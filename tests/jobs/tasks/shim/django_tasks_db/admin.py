@@ -1,0 +1,3 @@
+from jobs.admin.tasks import TaskJobAdmin as DBTaskResultAdmin
+
+__all__ = ["DBTaskResultAdmin"]
