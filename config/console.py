@@ -139,7 +139,6 @@ UNFOLD = {
     },
     "LOGIN": {"form": "config.doors.login.LoginForm"},
     "STYLES": [lambda request: static("jobs/console.css")],
-    "DASHBOARD_CALLBACK": "jobs.admin.dashboard.callback",
     "SIDEBAR": {
         "navigation": "config.console.navigation",
     },

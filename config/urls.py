@@ -4,13 +4,11 @@ from django.urls import include, path
 from config import notices
 from config.admin import search
 from config.doors import login
-from jobs.admin import dashboard
 
 urlpatterns = [
     path("robots.txt", notices.robots),
     path(".well-known/security.txt", notices.security),
     path("", include("guides.urls")),
-    path("admin/console/", admin.site.admin_view(dashboard.fragment), name="console"),
     path("admin/login/", login.page),
     path("admin/search/", admin.site.admin_view(search)),
     path("admin/", admin.site.urls),

@@ -19,7 +19,6 @@ class JobsConfig(AppConfig):
         from jobs.paid.batches import models as batches  # noqa: F401
 
     def ready(self) -> None:
-        from jobs.console import former_users  # noqa: F401 (registers itself)
         from jobs.console.groups import make_groups
         from jobs.models import checks  # noqa: F401 (registers itself)
         from jobs.models.tuning import tune
@@ -31,6 +30,10 @@ class JobsConfig(AppConfig):
         post_migrate.connect(make_groups)
         autodiscover_modules("handlers")  # of events: they register themselves
         if apps.is_installed("django.contrib.admin"):
-            from jobs.admin.kinds import register_all
+            from django.contrib.admin import site
 
-            register_all()
+            from jobs.admin import dashboard, kinds
+            from jobs.console import former_users  # noqa: F401 (registers itself)
+
+            kinds.register_all()
+            dashboard.install(site)
