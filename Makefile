@@ -86,6 +86,10 @@ messages: $(READY) .env ## Collect the texts to translate and compile the catalo
 	@$(BIN)/python manage.py makemessages -l ja --add-location file --no-obsolete -i .venv -i .bench
 	@$(BIN)/python manage.py compilemessages -l ja -i .venv -i .bench
 
+.PHONY: wheel
+wheel: $(TOOLS) ## Build the package of the queue alone, in dist/
+	@$(BIN)/uv build --wheel --quiet --out-dir dist && ls dist/*.whl
+
 .PHONY: stop
 stop: ## Stop everything that runs from this folder, the embedded databases last
 	@[ ! -e $(READY) ] || { $(BIN)/python -m config.processes; code=$$?; \

@@ -20,6 +20,7 @@ class JobsConfig(AppConfig):
 
     def ready(self) -> None:
         from jobs.console.groups import make_groups
+        from jobs.db import checks as database_checks  # noqa: F401 (registers itself)
         from jobs.models import checks  # noqa: F401 (registers itself)
         from jobs.models.tuning import tune
         from jobs.schedules import checks as schedule_checks  # noqa: F401 (registers itself)
@@ -32,6 +33,7 @@ class JobsConfig(AppConfig):
         if apps.is_installed("django.contrib.admin"):
             from django.contrib.admin import site
 
+            from jobs.admin import checks as admin_checks  # noqa: F401 (registers itself)
             from jobs.admin import dashboard, kinds
             from jobs.console import former_users  # noqa: F401 (registers itself)
 

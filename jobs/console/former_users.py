@@ -7,8 +7,8 @@ in, takes over the entries of a user that a program deletes. The admin refuses t
 import re
 from typing import Any
 
-from django.contrib.admin.models import LogEntry
 from django.conf import settings
+from django.contrib.admin.models import LogEntry
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AbstractBaseUser
 from django.db.models.signals import pre_delete

@@ -16,6 +16,7 @@ from jobs.db import sessions
 from jobs.models import Job, job_models
 from jobs.paid import limits
 from jobs.worker.heartbeat import say_briefly
+from jobs.worker.logs import TextFormatter
 from jobs.worker.loop import Loop
 from jobs.worker.options import Options
 
@@ -49,7 +50,7 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         refuse_nonsense(options)
-        logging.getLogger("jobs").setLevel(LEVELS[options["verbosity"]])
+        log_to_terminal(LEVELS[options["verbosity"]])
         models = chosen_models(options["jobs"])
         refuse_without_setup(models)
         loop = Loop(
@@ -79,6 +80,16 @@ class Command(BaseCommand):
 
 
 LEVELS = [logging.WARNING, logging.INFO, logging.DEBUG, logging.DEBUG]
+
+
+def log_to_terminal(level: int) -> None:
+    """A worker of a project that has not configured any log is not silent either."""
+    log = logging.getLogger("jobs")
+    log.setLevel(level)
+    if not log.hasHandlers():
+        handler = logging.StreamHandler()
+        handler.setFormatter(TextFormatter())
+        log.addHandler(handler)
 
 
 def refuse_nonsense(options: dict[str, Any]) -> None:
