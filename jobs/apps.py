@@ -31,11 +31,14 @@ class JobsConfig(AppConfig):
         post_migrate.connect(make_groups)
         autodiscover_modules("handlers")  # of events: they register themselves
         if apps.is_installed("django.contrib.admin"):
-            from django.contrib.admin import site
+            self.open_console()
 
-            from jobs.admin import checks as admin_checks  # noqa: F401 (registers itself)
-            from jobs.admin import dashboard, kinds
-            from jobs.console import former_users  # noqa: F401 (registers itself)
+    def open_console(self) -> None:
+        from django.contrib.admin import site
 
-            kinds.register_all()
-            dashboard.install(site)
+        from jobs.admin import checks, dashboard, kinds  # noqa: F401 (checks register themselves)
+        from jobs.console import audit, former_users  # noqa: F401 (registers itself)
+
+        post_migrate.connect(audit.index_log)
+        kinds.register_all()
+        dashboard.install(site)

@@ -44,6 +44,8 @@ class AdornedChangeList(ChangeList):
     The URL can't change the order: only the admin knows which orders have an index.
     """
 
+    model_admin: Any
+
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.title = capfirst(str(self.opts.verbose_name_plural))  # not "Select … to view"
@@ -60,7 +62,7 @@ class AdornedChangeList(ChangeList):
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
-        self.result_list = list(self.result_list)  # type: ignore[has-type]
+        self.result_list: list[Any] = list(self.result_list)
         self.model_admin.adorn(self.result_list)
 
     def table(self) -> dict[str, Any]:

@@ -45,7 +45,8 @@ class RangeDateFilter(admin.FieldListFilter):
         self.parameter_name = field_path
         super().__init__(field, request, params, model, model_admin, field_path)
         # The last of several values in the URL, as everywhere else.
-        self.used_parameters = {name: text[-1] for name, text in self.used_parameters.items()}
+        given: dict[str, Any] = self.used_parameters
+        self.used_parameters = {name: texts[-1] for name, texts in given.items()}
         own = {PAGE_VAR, *self.expected_parameters()}
         self.kept = [(name, text) for name, text in request.GET.items() if name not in own]
 

@@ -24,11 +24,13 @@ class NotDelivered(Exception):
 
 
 def webhook_url() -> str:
-    return settings.ALERT_WEBHOOK_URL
+    url: str = settings.ALERT_WEBHOOK_URL
+    return url
 
 
 def receivers() -> Sequence[str]:
-    return settings.ALERT_EMAILS
+    emails: Sequence[str] = settings.ALERT_EMAILS
+    return emails
 
 
 def configured() -> list[Way]:

@@ -6,22 +6,24 @@ The log is part of Django's admin. A project without the admin has only the log 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from django.apps import apps
+from django.apps import AppConfig, apps
 from django.contrib.auth import get_user_model
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import AbstractBaseUser
 from django.contrib.contenttypes.models import ContentType
+from django.db import connections
 from django.db.models import Model, QuerySet
 from django.utils import translation
 
 from jobs.db import text
 
 if TYPE_CHECKING or apps.is_installed("django.contrib.admin"):
-    from django.contrib.admin.models import LogEntry
+    from django.contrib.admin.models import LogEntry as LogEntry
 else:
     LogEntry = None
 
 COMMAND_LINE = "command line"
+LOG_INDEX = "job_log_object"
 CHANGE, DELETION = 2, 3  # as Django's log has them
 
 
@@ -41,6 +43,21 @@ def locked_user(name: str, using: str | None = None) -> AbstractBaseUser:
         **{model.USERNAME_FIELD: name}, defaults=locked
     )
     return user
+
+
+def index_log(sender: AppConfig, using: str, **_: Any) -> None:
+    """Each job's page shows who did what to it; Django's log has no index for that.
+
+    After `migrate` and not by a migration: a project may get the admin later, or never.
+    """
+    if sender.name != LogEntry._meta.app_config.name:
+        return
+    table, database = LogEntry._meta.db_table, connections[using]
+    with database.cursor() as cursor:
+        if table not in database.introspection.table_names(cursor):
+            return  # a database without the log, or a `migrate` that did not get there
+        if LOG_INDEX not in database.introspection.get_constraints(cursor, table):
+            cursor.execute(f"CREATE INDEX {LOG_INDEX} ON {table} (object_id)")
 
 
 def note(by: Any, rows: Iterable[Model], message: str, flag: int = CHANGE) -> None:

@@ -37,6 +37,6 @@ def former_name(user: AbstractBaseUser) -> str:
     With the user's id, so that it is a new name: a user that exists may be about to be deleted too.
     """
     mark = f" (deleted user {user.pk})"
-    model = get_user_model()
+    model: Any = get_user_model()
     longest = model._meta.get_field(model.USERNAME_FIELD).max_length or 150
     return MARK.sub("", user.get_username())[: longest - len(mark)] + mark
