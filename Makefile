@@ -50,7 +50,7 @@ test: check ## Set up, check and test, on PostgreSQL and on SQLite
 
 .PHONY: test-long
 test-long: $(TOOLS) .env ## Search longer for faults, and try console, alerts and killed workers on SQLite
-	@FUZZ_REQUESTS=1000 HOURS=24 SPAN=days $(BIN)/pytest -m search --timeout 1800 --hypothesis-profile long
+	@FRESH=1 FUZZ_REQUESTS=1000 HOURS=24 SPAN=days $(BIN)/pytest -m search --timeout 1800 --hypothesis-profile long
 	@SPAN=days DATABASE_URL=sqlite:///.test.sqlite3 $(BIN)/pytest -m search --timeout 1800 --hypothesis-profile long tests/jobs
 	@DATABASE_URL=sqlite:///.test.sqlite3 $(BIN)/pytest tests/jobs/test_console_*.py \
 		tests/jobs/alerts tests/jobs/test_process_*.py tests/jobs/*/test_process_*.py
@@ -104,7 +104,7 @@ requirements: $(TOOLS) ## Pin the newest versions the .in files allow
 clean: ## Remove what can be made again; the data in .postgres stays
 	-@$(MAKE) -s stop
 	@rm -rf $(VENV) .postgres-test .test*.sqlite3* .mypy_cache .pytest_cache .ruff_cache
-	@rm -rf .import_linter_cache .hypothesis staticfiles
+	@rm -rf .import_linter_cache .hypothesis staticfiles dist
 
 .env:
 	@install -m 600 .env.example .env
