@@ -52,7 +52,7 @@ LONG := $(BIN)/pytest --long -m "search or few or long" --timeout 1800 --hypothe
 
 .PHONY: test-long
 test-long: $(TOOLS) .env ## Search longer, try every variant, and console, alerts and killed workers on SQLite
-	@FUZZ_REQUESTS=1000 HOURS=24 SPAN=days KILLS=5 $(LONG)
+	@FRESH=1 FUZZ_REQUESTS=1000 HOURS=24 SPAN=days KILLS=5 $(LONG)
 	@SPAN=days KILLS=5 DATABASE_URL=sqlite:///.test.sqlite3 $(LONG) tests/jobs
 	@DATABASE_URL=sqlite:///.test.sqlite3 $(BIN)/pytest --long tests/jobs/test_console_*.py \
 		tests/jobs/alerts tests/jobs/test_process_*.py tests/jobs/*/test_process_*.py
@@ -97,6 +97,10 @@ messages: $(READY) .env ## Collect the texts to translate and compile the catalo
 	@$(BIN)/python manage.py makemessages -l ja --add-location file --no-obsolete -i .venv -i .bench -i .judges
 	@$(BIN)/python manage.py compilemessages -l ja -i .venv -i .bench -i .judges
 
+.PHONY: wheel
+wheel: $(TOOLS) ## Build the package of the queue alone, in dist/
+	@$(BIN)/uv build --wheel --quiet --out-dir dist && ls dist/*.whl
+
 .PHONY: stop
 stop: ## Stop everything that runs from this folder, the embedded databases last
 	@[ ! -e $(READY) ] || { $(BIN)/python -m config.processes; code=$$?; \
@@ -114,7 +118,7 @@ requirements: $(TOOLS) ## Pin the newest versions the .in files allow
 clean: ## Remove what can be made again; the data in .postgres and .databases stays
 	-@$(MAKE) -s stop
 	@rm -rf $(VENV) .judges .postgres-test .test*.sqlite3* .mypy_cache .pytest_cache .ruff_cache
-	@rm -rf .import_linter_cache .hypothesis staticfiles
+	@rm -rf .import_linter_cache .hypothesis staticfiles dist
 
 .env:
 	@install -m 600 .env.example .env

@@ -151,7 +151,6 @@ UNFOLD: dict[str, Any] = {
     },
     "LOGIN": {"form": "config.doors.login.LoginForm"},
     "STYLES": [lambda request: static("jobs/console.css")],
-    "DASHBOARD_CALLBACK": "jobs.admin.dashboard.callback",
     "SIDEBAR": {
         "navigation": "config.console.navigation",
     },

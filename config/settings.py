@@ -9,6 +9,7 @@ from django.http.request import split_domain_port
 from django.utils.translation import gettext_lazy as _
 
 from config import console, database_names, databases, logs, mail, protection, storages
+from jobs.settings import DEFAULTS as defaults
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DEVELOPMENT_KEY = f"{protection.INSECURE}good-enough-for-development-only"
@@ -233,13 +234,13 @@ PICTURE_LANGUAGE = env.str("PICTURE_LANGUAGE", "")
 
 LLM_PROVIDER = env.str("LLM_PROVIDER", "") or "scribe"
 # How a new provider's calls are made: at once, or in batches, later and cheaper.
-LLM_BULK_STRATEGY = env.str("LLM_BULK_STRATEGY", "") or "sync"
+LLM_BULK_STRATEGY = env.str("LLM_BULK_STRATEGY", "") or defaults["LLM_BULK_STRATEGY"]
 protection.check_choice("LLM_BULK_STRATEGY", LLM_BULK_STRATEGY, ["sync", "batch"])
 # The least time between two summaries of a topic that come by themselves.
 TOPIC_COOLDOWN_HOURS = env.float("TOPIC_COOLDOWN_HOURS", 6.0)
 protection.check_limit("TOPIC_COOLDOWN_HOURS", TOPIC_COOLDOWN_HOURS, most=8_760)
-GEMINI_TEXT_MODEL = env.str("GEMINI_TEXT_MODEL", "") or "gemini-3.8-flash"
-OPENAI_TEXT_MODEL = env.str("OPENAI_TEXT_MODEL", "") or "gpt-5.4-mini"
+GEMINI_TEXT_MODEL = env.str("GEMINI_TEXT_MODEL", "") or defaults["GEMINI_TEXT_MODEL"]
+OPENAI_TEXT_MODEL = env.str("OPENAI_TEXT_MODEL", "") or defaults["OPENAI_TEXT_MODEL"]
 # Whether a saved guide is translated into the other LANGUAGES by itself.
 TRANSLATE_GUIDES = env.bool("TRANSLATE_GUIDES", False)
 
@@ -247,18 +248,20 @@ TRANSLATE_GUIDES = env.bool("TRANSLATE_GUIDES", False)
 # Paid calls
 
 # The currency of the providers' prices.
-CURRENCY = env.str("CURRENCY", "") or "USD"
+CURRENCY = env.str("CURRENCY", "") or defaults["CURRENCY"]
 # For a new provider, until a person has checked its price. Empty: no limit.
-_budget = env.str("DEFAULT_DAILY_BUDGET", "5")
+_budget = env.str("DEFAULT_DAILY_BUDGET", str(defaults["DEFAULT_DAILY_BUDGET"]))
 DEFAULT_DAILY_BUDGET = Decimal(_budget) if _budget else None
 # How often the queue repeats a call whose answer was lost; then a person decides.
-UNKNOWN_REPEATS = env.int("UNKNOWN_REPEATS", 2)
+UNKNOWN_REPEATS = env.int("UNKNOWN_REPEATS", defaults["UNKNOWN_REPEATS"])
 # How long a worker keeps an answer in memory while storing it fails.
-KEEP_ANSWER_SECONDS = env.float("KEEP_ANSWER_SECONDS", 600)
+KEEP_ANSWER_SECONDS = env.float("KEEP_ANSWER_SECONDS", defaults["KEEP_ANSWER_SECONDS"])
 # How long a batch collects calls, and how many: a batch is sent when it is full.
-BATCH_COLLECT_SECONDS = max(0.0, env.float("BATCH_COLLECT_SECONDS", 10))
-BATCH_MOST_CALLS = max(1, env.int("BATCH_MOST_CALLS", 5_000))
-BATCH_MOST_BYTES = env.int("BATCH_MOST_BYTES", 50_000_000)
+BATCH_COLLECT_SECONDS = max(
+    0.0, env.float("BATCH_COLLECT_SECONDS", defaults["BATCH_COLLECT_SECONDS"])
+)
+BATCH_MOST_CALLS = max(1, env.int("BATCH_MOST_CALLS", defaults["BATCH_MOST_CALLS"]))
+BATCH_MOST_BYTES = env.int("BATCH_MOST_BYTES", defaults["BATCH_MOST_BYTES"])
 # How long a job waits for a provider that is unavailable before it fails.
 PATIENCE_HOURS = env.float("PATIENCE_HOURS", 24)
 
@@ -267,7 +270,9 @@ PATIENCE_HOURS = env.float("PATIENCE_HOURS", 24)
 
 UNFOLD = console.unfold(DATABASE)
 # A job that stays due this long without being claimed needs a person.
-WAITING_TOO_LONG_MINUTES = env.float("WAITING_TOO_LONG_MINUTES", 60)
+WAITING_TOO_LONG_MINUTES = env.float(
+    "WAITING_TOO_LONG_MINUTES", defaults["WAITING_TOO_LONG_MINUTES"]
+)
 
 # Where alerts go (docs/alerts.md). Without a webhook and without receivers there are none.
 ALERT_WEBHOOK_URL = protection.address("ALERT_WEBHOOK_URL", env.str("ALERT_WEBHOOK_URL", ""))
@@ -288,12 +293,12 @@ if _host and not SITE_URL:
 # Retention, in days after the end. 0: kept for ever.
 
 # Attempts and calls leave the database for files.
-LOG_RETENTION_DAYS_DB = env.int("LOG_RETENTION_DAYS_DB", 30)
+LOG_RETENTION_DAYS_DB = env.int("LOG_RETENTION_DAYS_DB", defaults["LOG_RETENTION_DAYS_DB"])
 # Raw answers of providers. Their calls leave the database with them.
-ANSWER_RETENTION_DAYS = env.int("ANSWER_RETENTION_DAYS", 90)
-EVENT_RETENTION_DAYS = env.int("EVENT_RETENTION_DAYS", 30)
+ANSWER_RETENTION_DAYS = env.int("ANSWER_RETENTION_DAYS", defaults["ANSWER_RETENTION_DAYS"])
+EVENT_RETENTION_DAYS = env.int("EVENT_RETENTION_DAYS", defaults["EVENT_RETENTION_DAYS"])
 # LLM requests that nothing consumed.
-LLM_RETENTION_DAYS = env.int("LLM_RETENTION_DAYS", 30)
+LLM_RETENTION_DAYS = env.int("LLM_RETENTION_DAYS", defaults["LLM_RETENTION_DAYS"])
 protection.check_limit("LOG_RETENTION_DAYS_DB", LOG_RETENTION_DAYS_DB, most=36_500)
 protection.check_limit("ANSWER_RETENTION_DAYS", ANSWER_RETENTION_DAYS, most=36_500)
 protection.check_limit("EVENT_RETENTION_DAYS", EVENT_RETENTION_DAYS, most=36_500)

@@ -4,7 +4,6 @@ from django.urls import include, path
 from config import metrics, next_request, notices, probes, run_jobs
 from config.admin import search
 from config.doors import login
-from jobs.admin import dashboard
 
 urlpatterns = [
     path("robots.txt", notices.robots),
@@ -14,7 +13,6 @@ urlpatterns = [
     path("readyz", probes.page),
     path("metrics", metrics.page),
     path("", include("guides.urls")),
-    path("admin/console/", admin.site.admin_view(dashboard.fragment), name="console"),
     path("admin/login/", login.page),
     path("admin/search/", admin.site.admin_view(search)),
     path("admin/", admin.site.urls),

@@ -20,8 +20,8 @@ class JobsConfig(AppConfig):
         from jobs.tasks import models as tasks  # noqa: F401
 
     def ready(self) -> None:
-        from jobs.console import former_users  # noqa: F401 (registers itself)
         from jobs.console.groups import make_groups
+        from jobs.db import checks as database_checks  # noqa: F401 (registers itself)
         from jobs.models import checks  # noqa: F401 (registers itself)
         from jobs.models.tuning import tune
         from jobs.schedules import checks as schedule_checks  # noqa: F401 (registers itself)
@@ -33,6 +33,14 @@ class JobsConfig(AppConfig):
         # Handlers of events, and tasks: they register themselves.
         autodiscover_modules("handlers", "tasks")
         if apps.is_installed("django.contrib.admin"):
-            from jobs.admin.kinds import register_all
+            self.open_console()
 
-            register_all()
+    def open_console(self) -> None:
+        from django.contrib.admin import site
+
+        from jobs.admin import checks, dashboard, kinds  # noqa: F401 (checks register themselves)
+        from jobs.console import audit, former_users  # noqa: F401 (registers itself)
+
+        post_migrate.connect(audit.index_log)
+        kinds.register_all()
+        dashboard.install(site)

@@ -37,8 +37,9 @@ def texts_of_code(folder):
 
 
 def texts_of_templates():
-    for path in (ROOT / "templates").rglob("*.html"):
-        yield from map(ast.literal_eval, IN_TEMPLATE.findall(templatize(path.read_text())))
+    for folder in ("templates", "jobs/templates"):
+        for path in (ROOT / folder).rglob("*.html"):
+            yield from map(ast.literal_eval, IN_TEMPLATE.findall(templatize(path.read_text())))
 
 
 def test_every_text_is_in_the_catalogue_and_nothing_else(catalogue):

@@ -26,7 +26,7 @@ def middleware(
 
 def is_a_person(request: HttpRequest) -> bool:
     renews = "HX-Request" in request.headers or live.ASKS in request.headers
-    return not renews and request.path != reverse("console")
+    return not renews and request.path != reverse("admin:console")
 
 
 def note_use(request: HttpRequest) -> None:

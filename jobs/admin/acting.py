@@ -153,9 +153,7 @@ class ActingAdmin(ReadOnlyAdmin):
             request,
             template,
             {
-                **self.admin_site.each_context(request),
-                "title": action.title,
-                "opts": self.opts,
+                **self.page_context(request, action.title),
                 "action": action,
                 "back": request.get_full_path(),
                 **context,

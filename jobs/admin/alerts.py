@@ -12,9 +12,9 @@ from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
-from unfold.decorators import display
 
 from jobs.admin.base import ReadOnlyAdmin, list_of, page_of
+from jobs.admin.skin import display
 from jobs.alerts import looking, ways
 from jobs.alerts.messages import TEST, TESTED, AlertMessage, send_test
 from jobs.alerts.ways import Way

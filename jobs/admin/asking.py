@@ -59,9 +59,7 @@ class AskingAdmin(ReadOnlyAdmin):
             self.carry_out(request, row, name)
             return HttpResponseRedirect(self.page_of(row))
         context = {
-            **self.admin_site.each_context(request),
-            "title": question.title,
-            "opts": self.opts,
+            **self.page_context(request, question.title),
             "row": row,
             "question": question,
             "back": self.page_of(row),

@@ -8,11 +8,11 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
-from unfold.decorators import display
 
 from jobs.admin import lineage, timeline
 from jobs.admin.base import ByJobAdmin, Rows
 from jobs.admin.filters import OutcomeFilter, refuse_nul
+from jobs.admin.skin import display
 from jobs.console import shown
 from jobs.models import Attempt, Outcome, job_models
 

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from django.contrib.admin import ShowFacets, site
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.utils import quote, unquote
-from django.contrib.admin.views.main import ORDER_VAR
+from django.contrib.admin.views.main import ORDER_VAR, ChangeList
 from django.core.exceptions import BadRequest, PermissionDenied, ValidationError
 from django.core.paginator import Paginator
 from django.db.models import Model, QuerySet
@@ -16,11 +16,9 @@ from django.urls import reverse
 from django.utils.functional import cached_property
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
-from unfold.admin import ModelAdmin
-from unfold.views import ChangeList
 
 from jobs import queue
-from jobs.admin import live
+from jobs.admin import live, skin
 from jobs.admin.filters import as_uuid as as_uuid
 from jobs.console import counting, lineage
 from jobs.models import job_models
@@ -47,6 +45,8 @@ class AdornedChangeList(ChangeList):
     The URL can't change the order: only the admin knows which orders have an index.
     """
 
+    model_admin: Any
+
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.title = capfirst(str(self.opts.verbose_name_plural))  # not "Select … to view"
@@ -63,14 +63,24 @@ class AdornedChangeList(ChangeList):
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
-        self.result_list = list(self.result_list)  # type: ignore[has-type]
+        self.result_list: list[Any] = list(self.result_list)
         self.model_admin.adorn(self.result_list)
 
+    def table(self) -> dict[str, Any]:
+        """Headers and cells, for the templates; each row of cells knows whose it is."""
+        rows = list(skin.results(self))
+        for cells, row in zip(rows, self.result_list, strict=True):
+            cells.instance = row
+        return {"result_headers": list(skin.result_headers(self)), "results": rows}
 
-class GuardedAdmin(ModelAdmin):
+
+class GuardedAdmin(skin.ModelAdmin):
     """Rows whose lists stay cheap and refuse forged ids."""
 
     show_facets = ShowFacets.NEVER  # it counts the whole table once per choice of each filter
+
+    class Media:
+        css = {"all": skin.STYLES}
 
     def response_action(self, request: HttpRequest, queryset: Rows, **location: Any) -> Any:
         refuse_forged(self.model, *request.POST.getlist(ACTION_CHECKBOX_NAME))
@@ -116,7 +126,8 @@ def refuse_forged(model: type[Model], *ids: str) -> None:
 class DescribedAdmin(GuardedAdmin):
     """Rows whose page shows more than their columns, and whose list renews itself."""
 
-    change_list_template = "admin/jobs/change_list.html"
+    change_list_template = skin.CHANGE_LIST
+    list_before_template = ""  # stands above the list
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
@@ -133,6 +144,11 @@ class DescribedAdmin(GuardedAdmin):
     def describe(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         """More context for the template of a row's page."""
         return {}
+
+    def page_context(self, request: HttpRequest, title: object) -> dict[str, Any]:
+        """What every page of the admin needs, for a template that extends admin/jobs/base.html."""
+        frame = self.admin_site.each_context(request)
+        return {**frame, "title": title, "opts": self.opts, "media": self.media}
 
     def change_view(
         self,

@@ -9,7 +9,6 @@ from django.db.models import Q
 from django.http import HttpRequest
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
-from unfold.decorators import display
 
 from jobs.admin import hurrying
 from jobs.admin.asking import AskingAdmin, Question
@@ -18,6 +17,7 @@ from jobs.admin.bars import bar
 from jobs.admin.base import link_to
 from jobs.admin.filters import BatchFilter, CallProviderFilter, CreatedFilter, StageFilter
 from jobs.admin.jobs import JobAdmin
+from jobs.admin.skin import display
 from jobs.console import audit, batches, counting, shown
 from jobs.console.batches import AGAIN, Standing
 from jobs.console.shown import number

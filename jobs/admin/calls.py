@@ -10,7 +10,6 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
-from unfold.decorators import display
 
 from jobs import queue
 from jobs.admin.attempts import job_link
@@ -22,6 +21,7 @@ from jobs.admin.filters import (
     SeenFilter,
     StateFilter,
 )
+from jobs.admin.skin import display
 from jobs.admin.verdicts import VerdictAdmin
 from jobs.console import actions, audit, counting, shown
 from jobs.db import clock

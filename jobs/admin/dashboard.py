@@ -4,13 +4,16 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from django.contrib.admin import AdminSite
+from django.forms import Media
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
+from django.urls import path
 from django.utils.formats import date_format, number_format
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
-from jobs.admin import live, pausing, timeline
+from jobs.admin import live, pausing, skin, timeline
 from jobs.admin.base import link_to, list_of, may_see
 from jobs.admin.failures import failure_lines
 from jobs.admin.workers import COLOURS as WORKER_COLOURS
@@ -32,9 +35,20 @@ class StatusCount:
     link: str
 
 
-def callback(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """For unfold's DASHBOARD_CALLBACK."""
-    return {**context, "title": _("Dashboard"), **dashboard(request)}
+def install(site: AdminSite) -> None:
+    """Make the dashboard the first page of this admin, unless the project chose another page."""
+    index, get_urls = site.index, site.get_urls
+
+    def first_page(request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        frame = {"title": _("Dashboard"), "media": Media(css={"all": skin.STYLES})}
+        return index(request, {**frame, **dashboard(request), **(extra_context or {})})
+
+    def urls() -> list[Any]:
+        return [path("console/", site.admin_view(fragment), name="console"), *get_urls()]
+
+    if site.index_template is None:
+        site.index_template = "admin/jobs/index.html"
+        site.index, site.get_urls = first_page, urls  # type: ignore[method-assign]
 
 
 @require_GET
@@ -64,6 +78,7 @@ def dashboard(request: HttpRequest) -> dict[str, Any]:
             for hint in needs.hints(situation)
             if may_see(request, hint.model)
         ],
+        "sees_jobs": any(may_see(request, model) for model in [*situation.statuses, Worker]),
         "models": [section(request, model, situation) for model in models],
         "providers": situation.providers if may_see(request, Provider) else [],
         "providers_link": list_of(Provider),

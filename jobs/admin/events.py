@@ -6,13 +6,13 @@ from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
-from unfold.decorators import display
 
 from jobs.admin.base import ReadOnlyAdmin, Rows, as_uuid, page_of
 from jobs.admin.event_filters import EventKindFilter, ProcessedFilter
 from jobs.admin.filters import refuse_nul
 from jobs.admin.jobs import JobAdmin
 from jobs.admin.llm import readable
+from jobs.admin.skin import display
 from jobs.console import counting, shown
 from jobs.events.models import EventJob
 from jobs.models import Event, Status

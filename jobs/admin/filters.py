@@ -4,6 +4,8 @@ import uuid
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
+from django import forms
+from django.conf import settings
 from django.contrib import admin
 from django.contrib.admin.views.main import SEARCH_VAR
 from django.db.models import OuterRef, QuerySet, Subquery
@@ -11,9 +13,8 @@ from django.http import Http404, HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
-from unfold.contrib.filters.admin import RangeDateFilter
-from unfold.utils import parse_date_str
 
+from jobs.admin.skin import RangeDateFilter
 from jobs.console import batches, causes, figures, stalls
 from jobs.console.counting import MANY
 from jobs.db import clock
@@ -155,7 +156,10 @@ class CreatedFilter(DayFilter):
 
 def _midnight(text: Any) -> datetime | None:
     """The start of the day that a person typed; None if it is not a date."""
-    day = parse_date_str(text) if text else None
+    try:
+        day = forms.DateField(input_formats=settings.DATE_INPUT_FORMATS).to_python(text)
+    except forms.ValidationError:
+        return None
     if day is None:
         return None
     day = min(max(day, FIRST_DAY), LAST_DAY)

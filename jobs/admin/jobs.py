@@ -8,7 +8,6 @@ from django.db.models.functions import Now
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
-from unfold.decorators import display
 
 from jobs.admin import columns, lineage, tabs, timeline
 from jobs.admin.base import Rows, as_uuid, link_to
@@ -24,6 +23,7 @@ from jobs.admin.filters import (
 )
 from jobs.admin.pausing import PausingAdmin
 from jobs.admin.rescheduling import ReschedulingAdmin
+from jobs.admin.skin import display
 from jobs.archive import reading
 from jobs.console import audit, causes, job_waits, occasional, shown, story
 from jobs.console.counting import MANY

@@ -8,11 +8,11 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from unfold.decorators import display
 
 from jobs.admin.base import Rows, page_of
 from jobs.admin.filters import ProcessFilter
 from jobs.admin.jobs import JobAdmin
+from jobs.admin.skin import display
 from jobs.console.shown import number
 from jobs.llm.models import LLMJob, State
 from jobs.models import Process

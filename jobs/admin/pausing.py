@@ -85,10 +85,9 @@ class PausingAdmin(ActingAdmin):
         if request.method == "POST" and form.is_valid():
             self._pause(request, **form.cleaned_data)
             return self.back(request)
+        title = gettext("Pause %(kind)s") % {"kind": self.opts.verbose_name_plural}
         context: dict[str, Any] = {
-            **self.admin_site.each_context(request),
-            "title": gettext("Pause %(kind)s") % {"kind": self.opts.verbose_name_plural},
-            "opts": self.opts,
+            **self.page_context(request, title),
             "form": form,
             "from": request.GET.get("from") or request.POST.get("from", ""),
             "back": list_of(self.model),

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.contrib.admin.models import ACTION_FLAG_CHOICES, LogEntry
-from django.contrib.auth.models import User
+from django.contrib.auth import get_user_model
 from django.contrib.contenttypes.models import ContentType
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
@@ -43,7 +43,11 @@ class LogFilter(admin.SimpleListFilter):
             return rows
         if not self.later_than or any(request.GET.get(name) for name in self.later_than):
             rows = people.newest(rows)
-        return rows.filter(**{self.column: as_number(self.value() or "")})
+        key = self.key(self.value() or "")
+        return rows.none() if key is None else rows.filter(**{self.column: key})
+
+    def key(self, text: str) -> Any:
+        return as_number(text)
 
 
 class PersonFilter(LogFilter):
@@ -57,12 +61,19 @@ class PersonFilter(LogFilter):
 
         Locked are the command line, people who have left, and those that a program deleted.
         """
-        known = User.objects.filter(Q(is_staff=True) | Q(is_active=False))
-        users = list(known.order_by("username")[: figures.MOST_ROWS])
-        chosen = as_number(request.GET.get(self.parameter_name, ""))
-        if chosen not in {user.pk for user in users}:
-            users += User.objects.filter(pk=chosen)
+        model: Any = get_user_model()
+        known = model._default_manager.order_by(model.USERNAME_FIELD)
+        if {"is_staff", "is_active"} <= {field.name for field in model._meta.fields}:
+            known = known.filter(Q(is_staff=True) | Q(is_active=False))
+        users = list(known[: figures.MOST_ROWS])
+        chosen = self.key(request.GET.get(self.parameter_name, ""))
+        if chosen is not None and chosen not in {user.pk for user in users}:
+            users += model._default_manager.filter(pk=chosen)
         return [(str(user.pk), user.get_username()) for user in users]
+
+    def key(self, text: str) -> Any:
+        """A project's own users may have another kind of id."""
+        return people.key_of(get_user_model(), text)
 
 
 class KindFilter(LogFilter):

@@ -8,13 +8,13 @@ from django.db import Error, transaction
 from django.http import HttpRequest
 from django.utils.translation import gettext, gettext_noop, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
-from unfold.decorators import display
 
 from jobs.admin import hurrying
 from jobs.admin.asking import AskingAdmin, Question
 from jobs.admin.bars import bar
 from jobs.admin.base import Rows, as_uuid, link_to, may_see, page_of
 from jobs.admin.filters import ProcessFilter, ProcessStateFilter, refuse_nul
+from jobs.admin.skin import display
 from jobs.console import actions, audit, processes, stalls, subjects
 from jobs.console.shown import number
 from jobs.db import clock, faults

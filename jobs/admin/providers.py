@@ -4,7 +4,6 @@ from datetime import datetime
 from typing import Any
 
 from django import forms
-from django.conf import settings
 from django.contrib import admin, messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -13,9 +12,10 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
-from unfold.decorators import display
 
+from jobs import settings
 from jobs.admin.base import ReadOnlyAdmin, Rows
+from jobs.admin.skin import display
 from jobs.console import audit, batches, counting, figures, needs, providers, sentences
 from jobs.models import Call, Provider
 from jobs.models.provider import Strategy

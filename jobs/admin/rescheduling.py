@@ -76,10 +76,8 @@ class ReschedulingAdmin(ActingAdmin):
             self._act(request, rescheduling.action(form.wish), job.pk)
             return HttpResponseRedirect(self.page_of(job))
         context = {
-            **self.admin_site.each_context(request),
+            **self.page_context(request, TITLE),
             **self.form_facts(form, self.model.objects.filter(pk=job.pk)),
-            "title": TITLE,
-            "opts": self.opts,
             "job": job,
             "back": self.page_of(job),
         }

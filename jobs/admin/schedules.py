@@ -9,13 +9,12 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
-from unfold.decorators import display
-from unfold.widgets import UnfoldAdminTextInputWidget
 
 from jobs import schedules
 from jobs.admin.asking import AskingAdmin, Question
 from jobs.admin.base import AdornedChangeList, Rows, may_see, page_of
 from jobs.admin.jobs import COLOURS as JOB_COLOURS
+from jobs.admin.skin import TextInput, display
 from jobs.console import audit, sentences
 from jobs.console import schedules as standings
 from jobs.console.schedules import Standing
@@ -146,7 +145,7 @@ class ScheduleAdmin(AskingAdmin):
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         """Send the shown value along, so that saving an old form doesn't undo newer changes."""
         if db_field.name in ("cron", "time_zone"):
-            kwargs["widget"] = UnfoldAdminTextInputWidget
+            kwargs["widget"] = TextInput
         field = super().formfield_for_dbfield(db_field, request, **kwargs)
         if field:
             field.show_hidden_initial = True

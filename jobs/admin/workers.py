@@ -7,9 +7,9 @@ from django.db import transaction
 from django.http import HttpRequest
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
-from unfold.decorators import display
 
 from jobs.admin.base import ReadOnlyAdmin, Rows
+from jobs.admin.skin import display
 from jobs.console import audit, figures, shown
 from jobs.models import Worker
 

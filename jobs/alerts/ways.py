@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+
+from jobs import settings
 
 DEADLINE = 10.0  # seconds, for one message; a job has a minute, for a host with dead addresses
 
@@ -23,11 +24,13 @@ class NotDelivered(Exception):
 
 
 def webhook_url() -> str:
-    return getattr(settings, "ALERT_WEBHOOK_URL", "")
+    url: str = settings.ALERT_WEBHOOK_URL
+    return url
 
 
 def receivers() -> Sequence[str]:
-    return getattr(settings, "ALERT_EMAILS", ())
+    emails: Sequence[str] = settings.ALERT_EMAILS
+    return emails
 
 
 def configured() -> list[Way]:

@@ -14,10 +14,10 @@ from typing import Any
 from urllib.error import URLError
 from urllib.request import HTTPHandler, HTTPSHandler, OpenerDirector, ProxyHandler, Request
 
-from django.conf import settings
 from django.core.serializers.json import DjangoJSONEncoder
 from django.utils.crypto import salted_hmac
 
+from jobs import settings
 from jobs.alerts import ways
 from jobs.alerts.ways import DEADLINE, NotDelivered, Way
 from jobs.alerts.wording import Message
@@ -25,7 +25,7 @@ from jobs.alerts.wording import Message
 
 def secret() -> str:
     """The key of the signatures: ALERT_WEBHOOK_SECRET, or one made from SECRET_KEY."""
-    chosen: str = getattr(settings, "ALERT_WEBHOOK_SECRET", "")
+    chosen: str = settings.ALERT_WEBHOOK_SECRET
     return chosen or salted_hmac("jobs.alerts.webhook", "", algorithm="sha256").hexdigest()
 
 

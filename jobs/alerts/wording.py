@@ -6,12 +6,12 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from django.conf import settings
 from django.db import models
 from django.utils import translation
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from jobs import settings
 from jobs.db import clock, database, text
 from jobs.models import Alert
 
@@ -43,7 +43,7 @@ class Message:
 
 def message(id: object, event: str, alert: Alert) -> Message:
     """The message as of now: its figures may have changed since the last try."""
-    base = getattr(settings, "SITE_URL", "")
+    base = settings.SITE_URL
     name, sentence = database.name(), _sentence(event, alert)
     return Message(
         id=str(id),

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Self
 
-from django.conf import settings
-
+from jobs import settings
 from jobs.db import clock
 
 WORKERS = timedelta(days=1)  # since their last beat

@@ -8,7 +8,6 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from django.contrib.admin.models import CHANGE, DELETION
 from django.db import Error
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
@@ -44,7 +43,7 @@ class Action:
     origins: tuple[Status, ...]
     move: Move
     permission: str = "change"
-    flag: int = CHANGE
+    flag: int = audit.CHANGE
     pays: bool = False
     for_one: "StrPromise | None" = None  # the title on the button of a single job, if it differs
     told_of: Callable[[Any], str] | None = None  # for the audit of one job, instead of `logged`
@@ -130,7 +129,7 @@ ACTIONS = {
             ENDED,
             _delete,
             permission="delete",
-            flag=DELETION,
+            flag=audit.DELETION,
             for_one=_("Delete"),
         ),
     )

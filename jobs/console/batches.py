@@ -8,10 +8,10 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.db.models import Case, Count, F, Q, Sum, TextField, Value, When
 from django.utils.translation import gettext as _
 
+from jobs import settings
 from jobs.console import shown
 from jobs.console.stages import COLOURS, MEANINGS, Stage, stage
 from jobs.models import ENDED, Call, Provider, State, Status, Strategy

@@ -5,10 +5,10 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.core.management.base import CommandError
 from django.db.models import QuerySet
 
+from jobs import settings
 from jobs.console import (
     actions,
     audit,

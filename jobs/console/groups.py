@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.apps import AppConfig
-from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group, Permission
 from django.db import connections
 from django.db.models import Model
 from django.db.models.signals import pre_migrate
 from django.dispatch import receiver
 
+from jobs.console import audit
 from jobs.models import Alert, Attempt, Call, Event, Job, Process, Provider, Schedule, Worker
 
 VIEWERS, OPERATORS, EDITORS = "viewers", "operators", "editors"
@@ -29,8 +29,9 @@ OPERATE: Grants = {
     Attempt: ("view",),
     Alert: ("view", "change"),
     Event: ("view",),
-    LogEntry: ("view",),
 }
+if audit.LogEntry is not None:  # the project has Django's admin
+    OPERATE = {**OPERATE, audit.LogEntry: ("view",)}
 # Django had this permission before the groups got it: a `migrate` grants it together with one
 # that came in the same release.
 LATE = {("admin", "view_logentry")}

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from django.conf import settings
 from django.db.models import Model
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
+from jobs import settings
 from jobs.console import (
     batches,
     causes,

@@ -73,7 +73,7 @@ def existing(entries: Iterable[LogEntry], may_see: Callable[[Any], bool]) -> dic
     wanted: dict[type[Model], dict[Any, list[int]]] = defaultdict(lambda: defaultdict(list))
     for entry in entries:
         model = model_of(entry)
-        key = _key(model, entry.object_id) if model and may_see(model) else None
+        key = key_of(model, entry.object_id) if model and may_see(model) else None
         if model and key is not None:
             wanted[model][key].append(entry.pk)
     return {
@@ -91,7 +91,7 @@ def model_of(entry: LogEntry) -> type[Model] | None:
     return ContentType.objects.get_for_id(entry.content_type_id).model_class()
 
 
-def _key(model: type[Model], id: str | None) -> Any:
+def key_of(model: type[Model], id: str | None) -> Any:
     """The primary key in a stored text; None if no row can have it."""
     if not id or "\x00" in id:
         return None

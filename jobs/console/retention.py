@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from django.conf import settings
 from django.db.models import Exists, OuterRef, Q
 
+from jobs import settings
 from jobs.archive import ages as limits
 from jobs.archive import answers, leaving, retention, sweeping
 from jobs.archive.ages import Ages

@@ -8,9 +8,9 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.conf import settings
 from django.db.models import Exists, F, OuterRef, Q
 
+from jobs import settings
 from jobs.models import Process, job_models
 
 MOST = 200  # of the oldest open processes

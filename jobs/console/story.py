@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from django.conf import settings
 from django.utils.translation import gettext
 
+from jobs import settings
 from jobs.archive import reading
 from jobs.archive.reading import History
 from jobs.console import causes, counting, job_waits, lineage, occasional, shown

@@ -1,7 +1,6 @@
 """What caused a database error: one list, used wherever the code must decide that."""
 
 from django.db import Error, InterfaceError, OperationalError, connection
-from psycopg.pq import TransactionStatus
 
 # Another transaction was in the way: deadlock, serialization failure, lock timeout.
 CONFLICTS = {"40P01", "40001", "55P03"}
@@ -62,7 +61,8 @@ def is_spoiled() -> bool:
     if connection.needs_rollback:
         return True
     info = getattr(connection.connection, "info", None)  # PostgreSQL's
-    return info is not None and info.transaction_status == TransactionStatus.INERROR
+    # By its name: a project on SQLite may not have psycopg.
+    return info is not None and info.transaction_status.name == "INERROR"
 
 
 def _state(error: BaseException) -> str | None:

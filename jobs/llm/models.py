@@ -5,12 +5,12 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from jobs import settings
 from jobs.llm import writing
-from jobs.models import Job, Status, Strategy
+from jobs.models import Job, Status
 from jobs.run import Run
 
 
@@ -70,7 +70,7 @@ class LLMJob(Job):
     @classmethod
     def provider_defaults(cls) -> dict[str, Any]:
         """A long text takes longer than a picture."""
-        return {"strategy": getattr(settings, "LLM_BULK_STRATEGY", Strategy.SYNC), "timeout": 120}
+        return {"strategy": settings.LLM_BULK_STRATEGY, "timeout": 120}
 
     @classmethod
     def check_setup(cls) -> None:

@@ -2,9 +2,9 @@
 
 from typing import Any, Protocol
 
-from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
+from jobs import settings
 from jobs.paid.clients import Answer, services
 
 
@@ -61,7 +61,7 @@ def register(name: str, writer: Writer) -> None:
 
 def chosen_name() -> str:
     """Empty in a project that asks no language model."""
-    return str(getattr(settings, "LLM_PROVIDER", ""))
+    return str(settings.LLM_PROVIDER)
 
 
 def chosen() -> Writer:

@@ -5,7 +5,6 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("admin", "0003_logentry_add_action_flag_choices"),
         ("jobs", "0002_providers_and_calls"),
     ]
 
@@ -30,10 +29,5 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name="call",
             index=models.Index(fields=["state", "started_at"], name="call_state_started"),
-        ),
-        # Each job's page shows who did what to it; Django's log has no index for that.
-        migrations.RunSQL(
-            "CREATE INDEX job_log_object ON django_admin_log (object_id)",
-            "DROP INDEX job_log_object",
         ),
     ]

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from django.conf import settings
 from django.db import Error
 
-from jobs import storage
+from jobs import settings, storage
 from jobs.db import sessions, text
 from jobs.errors import AnswerGone, AnswerLost, Snooze, StorageRefused, StorageUnavailable
 from jobs.models import Call, Provider, State, Worker

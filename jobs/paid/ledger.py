@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
-from django.conf import settings
 from django.db import Error
 from django.db.models import Max, Q
 from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 from django.utils.translation import gettext_noop
 
+from jobs import settings
 from jobs.db import sessions
 from jobs.errors import AnswerGone, LeaseLost, OutcomeUnknown, Snooze, TooLate
 from jobs.models import Call, Job, Provider, State

@@ -12,11 +12,11 @@ from contextlib import contextmanager, suppress
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
-from django.conf import settings
 from django.db import Error
 from django.db.models import Count, Exists, F, OuterRef, Q
 from django.db.models.functions import Now
 
+from jobs import settings
 from jobs.db import clock, sessions, text
 from jobs.errors import (
     AnswerLost,

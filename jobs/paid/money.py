@@ -2,9 +2,9 @@
 
 from decimal import Decimal
 
-from django.conf import settings
 from django.utils.formats import number_format
 
+from jobs import settings
 from jobs.models import Provider, used_providers
 from jobs.paid import limits
 

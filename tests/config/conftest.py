@@ -109,3 +109,27 @@ def port():
         port = random.randrange(20_000, 32_000)
         with suppress(OSError), socket.create_server(("127.0.0.1", port)):
             return port
+
+
+@pytest.fixture
+def paste(tmp):
+    """Paste commands into a terminal, in this folder; returns what they print."""
+
+    def paste(commands, typed="", folder=tmp, **environment):
+        done = subprocess.run(
+            ["bash", "-e", "-c", commands],
+            cwd=folder,
+            input=typed,
+            env={
+                **environment,
+                "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+                "DEBUG": "true",
+                "DATABASE_URL": "sqlite:///x.sqlite3",
+            },
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return paste

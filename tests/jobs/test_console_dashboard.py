@@ -168,7 +168,7 @@ def test_charts_and_timings_are_on_the_page(admin_client, alive):
 
 def test_nothing_is_sent_again_while_nothing_changes(admin_client, alive):
     limits.find("dear")  # adds a button, and with it a CSRF token
-    url = reverse("console")
+    url = reverse("admin:console")
     etag = admin_client.get(url)["ETag"]
 
     same = admin_client.get(url, headers={"If-None-Match": etag})
@@ -184,9 +184,9 @@ def test_the_number_of_queries_does_not_depend_on_what_there_is(admin_client, al
     in_state(Status.FAILED, "a")
     attempt(timedelta(0))
     new_chore("queued")
-    admin_client.get(reverse("console"))
+    admin_client.get(reverse("admin:console"))
     with CaptureQueriesContext(connection) as few:
-        admin_client.get(reverse("console"))
+        admin_client.get(reverse("admin:console"))
     in_state(Status.FAILED, *"bcdefgh")
     for number in range(20):
         attempt(timedelta(minutes=number))
@@ -194,7 +194,7 @@ def test_the_number_of_queries_does_not_depend_on_what_there_is(admin_client, al
         new_chore(f"queued {number}")
 
     with CaptureQueriesContext(connection) as many:
-        admin_client.get(reverse("console"))
+        admin_client.get(reverse("admin:console"))
 
     assert len(many) == len(few) + 1  # one query for the calls of all providers
 
@@ -202,7 +202,7 @@ def test_the_number_of_queries_does_not_depend_on_what_there_is(admin_client, al
 def test_every_row_and_button_has_a_key_of_its_own(admin_client, alive):
     """The script matches elements by key, so that no button changes while a person presses it."""
     limits.find("dear")
-    url = reverse("console")
+    url = reverse("admin:console")
 
     assert 'data-key="dear"' in admin_client.get(url).text
     assert 'data-key="w"' in admin_client.get(url).text
@@ -214,11 +214,11 @@ def test_every_row_and_button_has_a_key_of_its_own(admin_client, alive):
 
 def test_who_is_queued_for_later_is_not_due(admin_client, alive):
     new_chore("a")
-    assert "oldest waiting" in admin_client.get(reverse("console")).text
+    assert "oldest waiting" in admin_client.get(reverse("admin:console")).text
 
     Chore.objects.update(run_after=Now() + timedelta(hours=2))
 
-    assert "none is due" in admin_client.get(reverse("console")).text
+    assert "none is due" in admin_client.get(reverse("admin:console")).text
 
 
 def test_the_failures_without_a_kind_have_a_list_of_their_own(admin_client, alive):

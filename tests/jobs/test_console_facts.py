@@ -46,7 +46,7 @@ def test_a_workers_jobs_are_counted_by_what_it_holds(admin_client):
     page.adorn([shown])
 
     assert page.busy(shown) == "7 / 8"
-    assert "<td>7 / 8</td>" in admin_client.get(reverse("console")).text
+    assert "<td>7 / 8</td>" in admin_client.get(reverse("admin:console")).text
 
 
 # Calls

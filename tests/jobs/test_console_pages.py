@@ -72,7 +72,7 @@ def pages(job, provider, call, worker):
     from django.contrib.admin.utils import quote
 
     yield reverse("admin:index")
-    yield reverse("console")
+    yield reverse("admin:console")
     for model in ("testapp_chore", "jobs_attempt", "jobs_call", "jobs_provider", "jobs_worker"):
         yield reverse(f"admin:{model}_changelist")
     yield reverse("admin:testapp_chore_changelist") + "?status__exact=failed&q=alert"

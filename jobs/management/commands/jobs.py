@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from collections.abc import Callable
 from typing import Any
 
-from django.contrib.auth.models import User
+from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError
 
 from jobs.alerts.cli import alerts
@@ -65,7 +65,8 @@ def person(name: str | None, *, only_shows: bool) -> object:
     """The user for Django's log: the named one, or else the command line's own user."""
     if not name:
         return audit.COMMAND_LINE if only_shows else audit.command_line()
-    user = User.objects.filter(username=name).first()
+    model = get_user_model()
+    user = model._default_manager.filter(**{model.USERNAME_FIELD: name}).first()
     if user is None:
         raise CommandError(f"--by {name}: there is no such user.", returncode=2)
     return user

@@ -22,6 +22,7 @@ from jobs.models import Job, job_models
 from jobs.paid import limits
 from jobs.worker import alive
 from jobs.worker.heartbeat import say_briefly
+from jobs.worker.logs import TextFormatter
 from jobs.worker.loop import Loop
 from jobs.worker.options import Options
 
@@ -67,7 +68,7 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         refuse_nonsense(options)
         seconds = duration(options["for"])
-        logging.getLogger("jobs").setLevel(LEVELS[options["verbosity"]])
+        log_to_terminal(LEVELS[options["verbosity"]])
         models = chosen_models(options["jobs"])
         refuse_without_setup(models)
         refuse_impatient_watchdog(options["lease"])
@@ -132,6 +133,16 @@ def note_too_slow(models: list[type[Job]], seconds: float) -> None:
 
 
 LEVELS = [logging.WARNING, logging.INFO, logging.DEBUG, logging.DEBUG]
+
+
+def log_to_terminal(level: int) -> None:
+    """A worker of a project that has not configured any log is not silent either."""
+    log = logging.getLogger("jobs")
+    log.setLevel(level)
+    if not log.hasHandlers():
+        handler = logging.StreamHandler()
+        handler.setFormatter(TextFormatter())
+        log.addHandler(handler)
 
 
 def refuse_nonsense(options: dict[str, Any]) -> None:

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from django.conf import settings
 from django.db.models import TextField
 from django.db.models.functions import Cast, Length, Now
 
+from jobs import settings
 from jobs.db import sessions
 from jobs.errors import NoRoom, Snooze, TooDear
 from jobs.models import Call, Provider, Strategy

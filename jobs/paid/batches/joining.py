@@ -3,11 +3,10 @@
 from datetime import timedelta
 from typing import Any
 
-from django.conf import settings
 from django.db import IntegrityError
 from django.db.models.functions import Now
 
-from jobs import errors
+from jobs import errors, settings
 from jobs.db import sessions
 from jobs.errors import InBatch, PermanentError, ProviderUnavailable, Snooze
 from jobs.models import Call, State, Status, Strategy

@@ -5,12 +5,12 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import ClassVar
 
-from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
+from jobs import settings
 from jobs.db import inserts, sessions
 from jobs.models import Job, JobQuerySet, Status
 from jobs.paid.batches import course

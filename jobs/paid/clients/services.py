@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from functools import lru_cache
 
-from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
+from jobs import settings
 from jobs.paid.clients.batch import BatchClient
 from jobs.paid.clients.gemini import Gemini
 from jobs.paid.clients.gemini_batches import GeminiBatches

@@ -103,7 +103,7 @@ function draw(canvas) {
 }
 
 function drawAll() {
-  document.querySelectorAll(".tc-canvas").forEach(draw);
+  if (window.Chart) document.querySelectorAll(".tc-canvas").forEach(draw); // unfold brings it
 }
 
 // The element that must not move: the one under the pointer, else one in the upper window.

@@ -7,7 +7,7 @@ import pytest
 
 from jobs import llm
 from jobs.llm.models import LLMJob
-from tests.config.test_examples import examples
+from tests.config.printed import examples
 from tests.jobs.conftest import make_due
 from tests.jobs.llm.conftest import Quill, raw, work
 from tests.testapp import summaries, terms
