@@ -1,18 +1,24 @@
 """Waking idle workers: best effort, for speed only. Polling finds every job without it."""
 
+import logging
+import secrets
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from queue import Empty, SimpleQueue
+from typing import Any
 
 from django.db import connection, transaction
 
 from jobs.db import sessions
 
+log = logging.getLogger(__name__)
+
 # NOTIFY takes a lock of the whole server at commit, so each process sends at most one per pause.
 # A woken worker looks again after the pause, so it also finds jobs that sent no notice.
 PAUSE = 0.02
+ECHO_SECONDS = 5.0
 
 _last_notice = 0.0
 
@@ -60,6 +66,7 @@ class Listener(threading.Thread):
     def __init__(self, wake: Callable[[], None]) -> None:
         super().__init__(name="listener", daemon=True)
         self.wake = wake
+        self.is_deaf = False
         self.stopped = threading.Event()
 
     def run(self) -> None:
@@ -78,8 +85,25 @@ class Listener(threading.Thread):
     def listen(self) -> None:
         connection.ensure_connection()
         raw = connection.connection
-        raw.execute("LISTEN jobs")
+        if hears(raw):
+            self.is_deaf = False
+            raw.execute("LISTEN jobs")
+        elif not self.is_deaf:
+            self.is_deaf = True
+            log.info("LISTEN has no effect, as behind a pooler: jobs are found by polling alone.")
         self.wake()  # for notices sent before LISTEN
         while not self.stopped.is_set():
             for _notice in raw.notifies(timeout=1, stop_after=1):
                 self.wake()
+
+
+def hears(session: Any) -> bool:
+    """Whether a notice that another session sends arrives here.
+
+    On a channel of its own, which wakes nobody. Behind a transaction pooler LISTEN stays with a
+    session of the server that anybody may use next, so `jobs` must not be tried there.
+    """
+    echo = f"jobs_{secrets.token_hex(8)}"
+    session.execute(f"LISTEN {echo}")
+    sessions.elsewhere(f"NOTIFY {echo}")
+    return any(session.notifies(timeout=ECHO_SECONDS, stop_after=1))
