@@ -48,17 +48,19 @@ test: check ## Set up, check and test, on PostgreSQL and on SQLite
 		--ignore tests/jobs/alerts \
 		--ignore-glob 'tests/jobs/test_console_*' --ignore-glob '*/test_process_*'
 
+LONG := $(BIN)/pytest --long -m "search or few or long" --timeout 1800 --hypothesis-profile long
+
 .PHONY: test-long
-test-long: $(TOOLS) .env ## Search longer for faults, and try console, alerts and killed workers on SQLite
-	@FUZZ_REQUESTS=1000 HOURS=24 SPAN=days $(BIN)/pytest -m search --timeout 1800 --hypothesis-profile long
-	@SPAN=days DATABASE_URL=sqlite:///.test.sqlite3 $(BIN)/pytest -m search --timeout 1800 --hypothesis-profile long tests/jobs
-	@DATABASE_URL=sqlite:///.test.sqlite3 $(BIN)/pytest tests/jobs/test_console_*.py \
+test-long: $(TOOLS) .env ## Search longer, try every variant, and console, alerts and killed workers on SQLite
+	@FUZZ_REQUESTS=1000 HOURS=24 SPAN=days KILLS=5 $(LONG)
+	@SPAN=days KILLS=5 DATABASE_URL=sqlite:///.test.sqlite3 $(LONG) tests/jobs
+	@DATABASE_URL=sqlite:///.test.sqlite3 $(BIN)/pytest --long tests/jobs/test_console_*.py \
 		tests/jobs/alerts tests/jobs/test_process_*.py tests/jobs/*/test_process_*.py
 
 # PATRONI: the program, from an environment of its own with patroni[etcd3,psycopg3].
 .PHONY: test-failover
 test-failover: $(TOOLS) .env ## Let standbys take over again and again, and put PgBouncer in between (15 minutes)
-	@STORM=2000 FAIL_OVER_EVERY=10 PATRONI="$(PATRONI)" $(BIN)/pytest -n 0 -rs --timeout 1800 \
+	@STORM=2000 FAIL_OVER_EVERY=10 PATRONI="$(PATRONI)" $(BIN)/pytest -n 0 -rs --long --timeout 1800 \
 		tests/jobs/test_failover.py tests/jobs/test_process_failover.py tests/jobs/test_process_pooler.py \
 		tests/jobs/test_process_patroni.py
 
@@ -76,13 +78,14 @@ check: $(TOOLS) .env ## Lint, types, imports, migrations, deployment
 	@$(SERVER) $(BIN)/python manage.py check --deploy --fail-level WARNING
 
 .PHONY: bench
-bench: $(READY) .env ## Measure the queue, its peers, the way to a picture, pages, console, LLM requests, archives
+bench: $(READY) .env ## Measure the queue, its peers, the way to a picture, pages, console, LLM requests, archives, scale
 	@$(BIN)/python -m bench
 	@$(BIN)/python -m bench.pictures
 	@$(BIN)/python -m bench.pages
 	@$(BIN)/python -m bench.console
 	@$(BIN)/python -m bench.llm
 	@$(BIN)/python -m bench.archive
+	@$(BIN)/python -m bench.scale
 
 .PHONY: screenshots
 screenshots: $(TOOLS) .env ## Make docs/images anew; needs chromium and fonts-noto-cjk
@@ -96,7 +99,8 @@ messages: $(READY) .env ## Collect the texts to translate and compile the catalo
 .PHONY: stop
 stop: ## Stop everything that runs from this folder, the embedded databases last
 	@[ ! -e $(READY) ] || { $(BIN)/python -m config.processes; code=$$?; \
-		$(BIN)/python -m config.embedded stop .postgres .postgres-test && exit $$code; }
+		$(BIN)/python -m config.embedded stop .postgres .postgres-test \
+			$(wildcard .databases/*/.postgres) && exit $$code; }
 
 .PHONY: requirements
 requirements: $(TOOLS) ## Pin the newest versions the .in files allow
@@ -104,7 +108,7 @@ requirements: $(TOOLS) ## Pin the newest versions the .in files allow
 		$(COMPILE) $$list.in -o $$list.txt || exit 1; done
 
 .PHONY: clean
-clean: ## Remove what can be made again; the data in .postgres stays
+clean: ## Remove what can be made again; the data in .postgres and .databases stays
 	-@$(MAKE) -s stop
 	@rm -rf $(VENV) .postgres-test .test*.sqlite3* .mypy_cache .pytest_cache .ruff_cache
 	@rm -rf .import_linter_cache .hypothesis staticfiles

@@ -6,6 +6,7 @@ os.environ |= {
     "DEBUG": "false",  # with DEBUG, Django keeps every query in memory
     "SECRET_KEY": "the benchmark has no secrets at all",
     "ALLOWED_HOSTS": "localhost",
+    "DATABASE": "",
     "DATABASE_URL": os.environ.get("BENCH_URL") or f"postgresql:///{os.environ['PGDATABASE']}",
 }
 

@@ -16,7 +16,7 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 
 from config.doors import admin as doors  # noqa: F401 (registers itself)
 from jobs.admin.base import GuardedAdmin
-from jobs.console import former_users, sentences
+from jobs.console import former_users, lineage, sentences
 
 admin.site.unregister([User, Group])
 
@@ -59,7 +59,9 @@ class GroupAdmin(DjangoGroupAdmin, GuardedAdmin):
 
 
 def search(request: HttpRequest) -> HttpResponse:
-    """Unfold's search of the menu; it can't read every page number."""
+    """The page of a trace, or Unfold's search of the menu, which can't read every page number."""
+    if trace_id := lineage.trace_in(request.GET.get("s", "")):
+        return HttpResponseRedirect(reverse("admin:jobs_trace", args=[trace_id]))
     try:
         response: HttpResponse = admin.site.search(request)  # type: ignore[attr-defined]
     except (InvalidPage, ValueError):

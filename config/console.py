@@ -110,9 +110,21 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
     ]
 
 
-UNFOLD = {
-    "SITE_TITLE": "Tabie 旅絵",
-    "SITE_HEADER": "Tabie 旅絵",
+SITE = "Tabie 旅絵"
+
+
+def unfold(database: str) -> dict[str, Any]:
+    """Every page, the login's too, says which database it is about, if that has a name."""
+    if not database:
+        return UNFOLD
+    site = f"{SITE} · {database}"
+    # The label is what a phone shows, whose menu is closed.
+    return UNFOLD | {"SITE_TITLE": site, "SITE_HEADER": site, "ENVIRONMENT": [database, "info"]}
+
+
+UNFOLD: dict[str, Any] = {
+    "SITE_TITLE": SITE,
+    "SITE_HEADER": SITE,
     "SITE_FAVICONS": [
         {
             "rel": "icon",

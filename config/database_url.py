@@ -1,4 +1,4 @@
-"""Reads DATABASE_URL. What is wrong with it is said without its password."""
+"""Reads the URL of a database. What is wrong with it is said without its password."""
 
 import re
 import warnings
@@ -14,12 +14,12 @@ MISPLACED = re.compile(r"(?!sqlite)\w+://[^/]*/[^?]*@")
 KNOWN = ("django.db.backends.postgresql", "django.db.backends.sqlite3")
 
 
-def read(url: str) -> dict[str, Any]:
+def read(url: str, variable: str) -> dict[str, Any]:
     database = parse(url)
     # Raised here and not where an error was caught: that error would quote the address.
     if database is None or not is_complete(database):
         raise ImproperlyConfigured(
-            "DATABASE_URL can't be read. It is postgresql://user:password@host:port/database or "
+            f"{variable} can't be read. It is postgresql://user:password@host:port/database or "
             "sqlite:////folder/file. In a user's name or a password, special characters are "
             "encoded: @ as %40, : as %3A, / as %2F, # as %23, ? as %3F, % as %25."
         )

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from config import database_url
+from config.database_names import Choice
 from config.embedded import server
 
 # A host that vanished without a word: by default, the kernel waits for it for minutes or hours.
@@ -17,14 +18,23 @@ HOST_LOST = {
 }
 
 
-def choose(url: str, folder: Path) -> dict[str, Any]:
-    """The database of this URL, or else one in this folder."""
-    if url:
-        return database_url.read(url)
+def choose(chosen: Choice, folder: Path) -> dict[str, Any]:
+    """The database of its URL, or else one in this folder."""
+    if chosen.url:
+        return database_url.read(chosen.url, chosen.variable)
+    own = home(folder, chosen.name)
     if server.binaries():
-        return server.database(folder / ".postgres")
-    print("PostgreSQL is not installed: using the SQLite file db.sqlite3.", file=sys.stderr)
-    return {"ENGINE": "django.db.backends.sqlite3", "NAME": str(folder / "db.sqlite3")}
+        return server.database(own / ".postgres")
+    own.mkdir(parents=True, exist_ok=True)
+    file = own / "db.sqlite3"
+    told = f"PostgreSQL is not installed: using the SQLite file {file.relative_to(folder)}."
+    print(told, file=sys.stderr)
+    return {"ENGINE": "django.db.backends.sqlite3", "NAME": str(file)}
+
+
+def home(folder: Path, name: str) -> Path:
+    """Where a checkout keeps what belongs to one database."""
+    return folder / ".databases" / name if name else folder
 
 
 def tune(database: dict[str, Any]) -> dict[str, Any]:

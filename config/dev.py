@@ -20,7 +20,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import OperationalError, connections
 
-from config import processes
+from config import databases, processes
 from config.embedded.server import Server
 from guides import demo
 from jobs.db import text
@@ -75,26 +75,43 @@ def read_port(name: str) -> int:
     raise CommandError(f"PORT={name}: it must be a number from 1 to 65535.")
 
 
+def home() -> Path:
+    """The folder of the database that this process serves, or the project's folder itself."""
+    folder = databases.home(settings.BASE_DIR, settings.DATABASE)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
 @contextmanager
 def only_instance() -> Iterator[None]:
-    """Lock the project's folder itself: it leaves no file, and ends with this process."""
-    folder = os.open(settings.BASE_DIR, os.O_RDONLY)
+    """Lock the folder itself: it leaves no file, and ends with this process."""
+    folder = os.open(home(), os.O_RDONLY)
     try:
         try:
             fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise CommandError(
-                f"Tabie runs from {settings.BASE_DIR} already: stop it with Ctrl-C in its "
-                "terminal, or with `make stop`. To add a worker: `make worker`."
+                f"Tabie runs from {settings.BASE_DIR} already{of_database()}: stop it with "
+                "Ctrl-C in its terminal, or with `make stop`. To add a worker: "
+                f"`make worker{settings.DATABASE and f' DATABASE={settings.DATABASE}'}`."
             ) from None
         yield
     finally:
         os.close(folder)
 
 
+def guard_lock() -> Path:
+    """A file that the guard locks; of the project's folder, one that is there anyway."""
+    if not settings.DATABASE:
+        return settings.BASE_DIR / "manage.py"
+    lock = home() / "guard"
+    lock.touch()
+    return lock
+
+
 def wait_for_guard() -> None:
     """Let the guard of a killed run finish: it still ends that run's processes."""
-    with (settings.BASE_DIR / "manage.py").open() as file:
+    with guard_lock().open() as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -106,7 +123,7 @@ def wait_for_guard() -> None:
 def guarded() -> Iterator[Guard]:
     """Have everything ended by another process (config/guard.py) if this one is killed."""
     guard = subprocess.Popen(
-        [sys.executable, "-m", "config.guard", *database_folders()],
+        [sys.executable, "-m", "config.guard", str(guard_lock()), *database_folders()],
         cwd=settings.BASE_DIR,
         stdin=subprocess.PIPE,
         start_new_session=True,  # Ctrl-C is not for the guard
@@ -177,7 +194,12 @@ def announce(port: int) -> None:
         with suppress(OSError), socket.create_connection((HOST, port), timeout=1):
             break
         time.sleep(0.1)
-    say(f"\n    Tabie is ready: http://{HOST}:{port}/\n    Admin: /admin/. Ctrl-C stops it.\n")
+    address = f"http://{HOST}:{port}/{of_database()}"
+    say(f"\n    Tabie is ready: {address}\n    Admin: /admin/. Ctrl-C stops it.\n")
+
+
+def of_database() -> str:
+    return f" (database {settings.DATABASE})" if settings.DATABASE else ""
 
 
 def supervise(commands: dict[str, list[str]], guard: Guard = lambda group: None) -> int:

@@ -54,4 +54,4 @@ def after(seconds: int, response: HttpResponse) -> HttpResponse:
 
 
 def is_for_programs(request: HttpRequest) -> bool:
-    return request.path.startswith("/api/")
+    return request.path.startswith(("/api/", "/internal/"))

@@ -1,6 +1,6 @@
 """Ends what `manage.py dev` started, if dev itself was killed: kill -9 leaves it no time for that.
 
-    python -m config.guard [folder of the embedded database]
+    python -m config.guard LOCK [folder of the embedded database]
 
 dev writes the process groups that it starts, one per line, and "done" when it has ended them. If
 the input ends without that, dev is dead: the pipe closes with it, on every system.
@@ -14,8 +14,8 @@ from config import processes
 from config.embedded.server import Server, ServerError
 
 
-def main(databases: list[str]) -> int:
-    with Path("manage.py").open() as file:
+def main(lock: str, databases: list[str]) -> int:
+    with Path(lock).open() as file:
         fcntl.flock(file, fcntl.LOCK_EX)  # the next dev waits until everything has ended
         told = sys.stdin.read().split()
         return 0 if "done" in told else end({int(group) for group in told}, databases)
@@ -39,4 +39,4 @@ def end(groups: set[int], databases: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(sys.argv[1], sys.argv[2:]))

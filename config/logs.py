@@ -8,7 +8,7 @@ LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 OURS = ("config", "guides", "jobs")
 
 
-def logging(level: str, format: str) -> dict[str, Any]:
+def logging(level: str, format: str, database: str) -> dict[str, Any]:
     """`level` is for our own loggers: Django's DEBUG would log every query with its values."""
     level = level.strip().upper() or "INFO"
     if level not in LEVELS:
@@ -18,7 +18,7 @@ def logging(level: str, format: str) -> dict[str, Any]:
         "disable_existing_loggers": False,
         "formatters": {
             "text": {"()": "jobs.worker.logs.TextFormatter"},
-            "json": {"()": "jobs.worker.logs.JsonFormatter"},
+            "json": {"()": "jobs.worker.logs.JsonFormatter", "database": database},
         },
         "handlers": {
             "stderr": {
@@ -33,5 +33,6 @@ def logging(level: str, format: str) -> dict[str, Any]:
             # Its own handler prints what clients send.
             "django.server": {"handlers": [], "propagate": True},
             "httpx2": {"level": "WARNING"},  # the database records the calls
+            "opentelemetry.exporter": {"level": "ERROR"},  # one line for each batch it lost
         },
     }

@@ -15,7 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 # Python itself runs it: an editor with manage.py open is none of ours.
-COMMAND = re.compile(r"[Pp]ython[\d.]*(?: -\S+)* (?:\S*/)?manage\.py (dev|runserver|runworker)\b")
+COMMAND = re.compile(
+    r"[Pp]ython[\d.]*(?: -\S+)* (?:\S*/)?manage\.py"
+    r"(?: --database[ =]\S+)? (dev|runserver|runworker)\b"
+)
 ROW = re.compile(r"(\d+) +(\d+) +(\d+) +(\S+) +(.*)")
 # After the pid and the name in brackets, which may itself have brackets: state, parent, group.
 STAT = re.compile(r".*\) (\S) (\d+) (\d+) ", re.DOTALL)

@@ -2,12 +2,15 @@
 
 import re
 from collections.abc import Iterable
+from importlib.util import find_spec
 from ipaddress import ip_network
 from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured, ValidationError
 from django.core.validators import validate_email
 from django.views.debug import SafeExceptionReporterFilter
+
+from config.database_names import Choice
 
 INSECURE = "django-insecure-"
 SHORTEST_KEY = 32
@@ -17,7 +20,7 @@ MAKE_KEY = "python3 -c 'import secrets; print(secrets.token_urlsafe(48))'"
 
 
 def refuse_without(
-    secret_key: str, hosts: list[str], database_url: str, old_keys: Iterable[str] = ()
+    secret_key: str, hosts: list[str], database: Choice, old_keys: Iterable[str] = ()
 ) -> None:
     """Name all missing and all unsafe settings at once, so that one restart is enough."""
     missing = []
@@ -40,8 +43,8 @@ def refuse_without(
             "ALLOWED_HOSTS: * would let anybody choose the site's name. Name the hosts; "
             ".example.org stands for all names below example.org"
         )
-    if not database_url:
-        missing.append("DATABASE_URL: postgresql://user:password@host/database")
+    if not database.url:
+        missing.append(database.missing)
     if missing:
         lines = "\n".join(f"  {line}" for line in missing)
         raise ImproperlyConfigured(
@@ -99,6 +102,15 @@ def secret(name: str, text: str, *, shortest: int, danger: str) -> str:
     return text
 
 
+def check_package(name: str, value: str, module: str, extra: str) -> None:
+    """Refuse a setting whose package is missing, before the first request finds that out."""
+    if value and find_spec(module) is None:
+        raise ImproperlyConfigured(
+            f"{name} is set, but its package is missing. Install it with\n"
+            f"  pip install --require-hashes -r requirements-{extra}.txt\nor unset {name}."
+        )
+
+
 def address(name: str, text: str) -> str:
     """An address of http or https. It may hold a secret, so no refusal quotes it."""
     text = text.strip()
@@ -137,6 +149,7 @@ class ReportFilter(SafeExceptionReporterFilter):
     """Hides these on Django's debug pages too: an address may hold a password or a token."""
 
     hidden_settings = re.compile(
-        f"{SafeExceptionReporterFilter.hidden_settings.pattern}|DATABASE_URL|WEBHOOK|EMAIL_URL",
+        f"{SafeExceptionReporterFilter.hidden_settings.pattern}"
+        r"|DATABASES?_(\w+_)?URL|WEBHOOK|EMAIL_URL",
         re.IGNORECASE,
     )

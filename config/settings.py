@@ -3,14 +3,12 @@
 import os
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import environ
 from django.http.request import split_domain_port
 from django.utils.translation import gettext_lazy as _
 
-from config import databases, logs, mail, protection
-from config.console import UNFOLD as UNFOLD
+from config import console, database_names, databases, logs, mail, protection, storages
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DEVELOPMENT_KEY = f"{protection.INSECURE}good-enough-for-development-only"
@@ -26,11 +24,13 @@ SECRET_KEY = os.environ.get("SECRET_KEY") or DEVELOPMENT_KEY
 _old_keys = os.environ.get("SECRET_KEY_FALLBACKS", "").split(",")
 SECRET_KEY_FALLBACKS = [key.strip() for key in _old_keys if key.strip()]
 ALLOWED_HOSTS = env.str("ALLOWED_HOSTS", "").replace(",", " ").split()
-DATABASE_URL = env.str("DATABASE_URL", "")
+# The database that this process serves. Without a name it is that of DATABASE_URL.
+_chosen = database_names.choose(env.str("DATABASE", ""))
+DATABASE, DATABASE_URL = _chosen.name, _chosen.url
 
 
 if not DEBUG:
-    protection.refuse_without(SECRET_KEY, ALLOWED_HOSTS, DATABASE_URL, SECRET_KEY_FALLBACKS)
+    protection.refuse_without(SECRET_KEY, ALLOWED_HOSTS, _chosen, SECRET_KEY_FALLBACKS)
 _host = next((host for host in ALLOWED_HOSTS if not host.startswith(".")), "")
 # Django's list has no ports. A name with its port says where else the site is reached.
 HOSTS_WITH_PORT = [host for host in ALLOWED_HOSTS if split_domain_port(host)[1]]
@@ -39,7 +39,7 @@ ALLOWED_HOSTS = [split_domain_port(host)[0] or host for host in ALLOWED_HOSTS]
 
 # Database
 
-DATABASES = {"default": databases.tune(databases.choose(DATABASE_URL, BASE_DIR))}
+DATABASES = {"default": databases.tune(databases.choose(_chosen, BASE_DIR))}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # The longest that a statement of a web request may take, in seconds. 0: no limit.
 WEB_STATEMENT_TIMEOUT = env.float("WEB_STATEMENT_TIMEOUT", 10)
@@ -122,6 +122,10 @@ DATA_UPLOAD_MAX_NUMBER_FILES = 0  # no page takes files
 
 SESSION_COOKIE_AGE = int(env.float("SESSION_HOURS", 24) * 60 * 60)  # without use
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEBUG
+SESSION_COOKIE_NAME = database_names.cookie("sessionid", DATABASE)
+CSRF_COOKIE_NAME = database_names.cookie("csrftoken", DATABASE)
+# Not in a cookie, which the console of another database would show.
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 SECURE_SSL_REDIRECT = env.bool("SECURE_SSL_REDIRECT", not DEBUG)
 SECURE_HSTS_SECONDS = 0 if DEBUG else 30 * 24 * 60 * 60
 # Other subdomains may not be ours, so HSTS does not include them.
@@ -143,6 +147,22 @@ protection.check_limit("VISITOR_REQUESTS_PER_MINUTE", VISITOR_REQUESTS_PER_MINUT
 # Allows other systems to hand over guides at /api/guides/, as the tokens in the admin do.
 API_TOKEN = protection.secret(
     "API_TOKEN", os.environ.get("API_TOKEN", ""), shortest=32, danger="spend your money"
+)
+
+# Lets Prometheus read /metrics. Without it there is no such page.
+METRICS_TOKEN = protection.secret(
+    *("METRICS_TOKEN", os.environ.get("METRICS_TOKEN", "")),
+    shortest=32,
+    danger="read how much is done and spent",
+)
+protection.check_package("METRICS_TOKEN", METRICS_TOKEN, "prometheus_client", "metrics")
+
+
+# Opens /internal/run-jobs/, which works for a while where no worker may stay (docs/servers.md).
+INTERNAL_SECRET = protection.secret(
+    *("INTERNAL_SECRET", os.environ.get("INTERNAL_SECRET", "")),
+    shortest=32,
+    danger="start your jobs",
 )
 
 
@@ -173,15 +193,6 @@ S3_PUBLIC_URL = env.str("S3_PUBLIC_URL", "")
 # boto itself reads AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, also from .env, which read_env()
 # loads into the environment. So roles and session tokens work, and no secret is kept here.
 AWS_REGION = env.str("AWS_REGION", "") or "us-east-1"
-
-
-def choose_storage(bucket: dict[str, Any], folder: dict[str, Any]) -> dict[str, Any]:
-    if not S3_BUCKET:
-        return {"BACKEND": "jobs.storage.Folder", "OPTIONS": folder}
-    place = {"endpoint_url": S3_ENDPOINT_URL, "region": AWS_REGION}
-    return {"BACKEND": "jobs.storage.Bucket", "OPTIONS": {**place, **bucket}}
-
-
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {
@@ -189,18 +200,12 @@ STORAGES = {
         if DEBUG
         else "whitenoise.storage.CompressedManifestStaticFilesStorage"
     },
-    "pictures": choose_storage(
-        bucket={
-            "bucket": S3_BUCKET,
-            # Without a public address the page /pictures/… signs one for each request.
-            "public_url": S3_PUBLIC_URL or "/",
-            "cache_control": "public, max-age=31536000, immutable",
-        },
-        folder={"location": PICTURES_FOLDER, "base_url": "/"},
-    ),
-    "answers": choose_storage(
-        bucket={"bucket": S3_PRIVATE_BUCKET, "cache_control": "private, no-store"},
-        folder={"location": ANSWERS_FOLDER, "file_permissions_mode": 0o600},
+    **storages.choose(
+        DATABASE,
+        folders=storages.Places(PICTURES_FOLDER, ANSWERS_FOLDER),
+        buckets=storages.Places(S3_BUCKET, S3_PRIVATE_BUCKET),
+        service={"endpoint_url": S3_ENDPOINT_URL, "region": AWS_REGION},
+        public_url=S3_PUBLIC_URL,
     ),
 }
 
@@ -257,6 +262,7 @@ PATIENCE_HOURS = env.float("PATIENCE_HOURS", 24)
 
 # Operators
 
+UNFOLD = console.unfold(DATABASE)
 # A job that stays due this long without being claimed needs a person.
 WAITING_TOO_LONG_MINUTES = env.float("WAITING_TOO_LONG_MINUTES", 60)
 
@@ -291,6 +297,6 @@ protection.check_limit("EVENT_RETENTION_DAYS", EVENT_RETENTION_DAYS, most=36_500
 protection.check_limit("LLM_RETENTION_DAYS", LLM_RETENTION_DAYS, most=36_500)
 
 
-# Logs
+# Logs. Spans have OpenTelemetry's own variables: see jobs/spans.py.
 
-LOGGING = logs.logging(env.str("LOG_LEVEL", ""), env.str("LOG_FORMAT", "text"))
+LOGGING = logs.logging(env.str("LOG_LEVEL", ""), env.str("LOG_FORMAT", "text"), DATABASE)

@@ -1,7 +1,7 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from config import notices
+from config import metrics, next_request, notices, probes, run_jobs
 from config.admin import search
 from config.doors import login
 from jobs.admin import dashboard
@@ -9,6 +9,10 @@ from jobs.admin import dashboard
 urlpatterns = [
     path("robots.txt", notices.robots),
     path(".well-known/security.txt", notices.security),
+    path(next_request.PATH.lstrip("/"), run_jobs.run_jobs),
+    path("healthz", probes.page),
+    path("readyz", probes.page),
+    path("metrics", metrics.page),
     path("", include("guides.urls")),
     path("admin/console/", admin.site.admin_view(dashboard.fragment), name="console"),
     path("admin/login/", login.page),

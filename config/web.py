@@ -37,6 +37,14 @@ REFUSAL = "HTTP/1.1 {}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 TOO_LATE = REFUSAL.format("408 Request Timeout").encode()
 TOO_LONG = REFUSAL.format("431 Request Header Fields Too Large").encode()
 
+# Answered by the event loop, like /healthz of config/probes.py: a process whose threads all wait
+# for a lost database must not be restarted for that.
+HEALTH = b"GET /healthz HTTP/"
+HEALTHY = (
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 3\r\n"
+    b"Cache-Control: no-store\r\nConnection: close\r\n\r\nok\n"
+)
+
 Socket = socket.socket
 
 
@@ -143,10 +151,18 @@ class Worker(ThreadWorker):
     def look_at(self, conn: Connection) -> None:
         if conn.has_arrived():
             self.stop_waiting(conn)
+            if conn.arrived.startswith(HEALTH):
+                self.say_healthy(conn)
+                return
             self.working.add(conn)
             self.enqueue_req(conn)
         elif len(conn.arrived) > MOST_HEAD and not conn.length:
             self.drop(conn, TOO_LONG)
+
+    def say_healthy(self, conn: Connection) -> None:
+        conn.arrived.clear()
+        conn.send(HEALTHY)
+        self.leave(conn)
 
     def finish_request(self, conn: Connection, done: "Future[bool]") -> None:
         self.working.discard(conn)

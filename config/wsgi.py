@@ -5,6 +5,8 @@ from typing import Any
 import django
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 
+from config import probes
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 
@@ -19,6 +21,10 @@ class Request(WSGIRequest):
 
 class Application(WSGIHandler):
     request_class = Request
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
+        reply = probes.answer(environ, start_response)
+        return super().__call__(environ, start_response) if reply is None else reply
 
 
 django.setup(set_prefix=False)

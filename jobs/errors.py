@@ -25,6 +25,10 @@ class InBatch(Snooze):
     """Its call is made in a batch: the batch wakes the job when the answer is there."""
 
 
+class NoTime(Snooze):
+    """The call could outlast its worker, whose time is limited: it was not begun."""
+
+
 class Cancel(Exception):
     """The job is no longer needed: it is canceled with this reason."""
 

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from django.db import Error, connection
 
+from jobs import spans
 from jobs.db import sessions
 from jobs.db.text import clean
 from jobs.errors import LeaseLost
@@ -44,7 +45,9 @@ class Pulse:
 class Run:
     """One claim being performed."""
 
-    def __init__(self, job: Job, pulse: Pulse, claimed_at: float) -> None:
+    def __init__(
+        self, job: Job, pulse: Pulse, claimed_at: float, ends_at: float = math.inf
+    ) -> None:
         self.job = job
         self.epoch = job.epoch
         self.attempt = job.attempts + 1
@@ -53,6 +56,7 @@ class Run:
         self.steps: dict[str, int] = {}
         self._pulse = pulse
         self.claimed_at = claimed_at
+        self._ends_at = ends_at  # monotonic; when its worker's time is up
         self._stop_reason: str | None = None
         self.is_lost = False  # the claim is gone: canceled or taken over
         self.is_paying = False  # from a call's intent until its answer is stored
@@ -98,6 +102,11 @@ class Run:
         if time.monotonic() - confirmed_at > self._pulse.lease * 2 / 3:
             raise LeaseLost("No beat was confirmed lately: the claim may be gone.")
 
+    @property
+    def time_left(self) -> float:
+        """Seconds until its worker's time is up; most workers have no end."""
+        return self._ends_at - time.monotonic()
+
     def insist(self, write: Callable[[], T], until: float, *faults: type[Exception]) -> T:
         """Repeat a write that fails with one of `faults`, while the claim holds, up to `until`."""
         pause = 0.2
@@ -121,7 +130,8 @@ class Run:
         sessions.give_back()
         started_at = time.perf_counter()
         try:
-            yield
+            with spans.step(name):
+                yield
         finally:
             milliseconds = round((time.perf_counter() - started_at) * 1000)
             self.steps[name] = self.steps.get(name, 0) + milliseconds

@@ -25,6 +25,9 @@ SLICE = "JobQueue"  # by which the lines are found, whatever module wrote them
 
 # 32 hexadecimal digits, as in a W3C traceparent: of a web request, or of the job that runs.
 trace_id: ContextVar[str] = ContextVar("trace_id", default="")
+# The traceparent of whoever caused what happens here: the request's header, the job's column, or
+# the open span of `jobs.spans`. Empty: the trace begins here.
+caller: ContextVar[str] = ContextVar("caller", default="")
 # The job that runs here, or whose hook does: what it enqueues came from it.
 acting: ContextVar[Any] = ContextVar("acting", default=None)
 
@@ -32,34 +35,66 @@ acting: ContextVar[Any] = ContextVar("acting", default=None)
 TRACEPARENT = re.compile(r"00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})")
 
 
+def valid(traceparent: str | None) -> str:
+    """The traceparent; empty if it is none. Its text may be an attacker's."""
+    return traceparent if traceparent and TRACEPARENT.fullmatch(traceparent) else ""
+
+
 def trace_of(traceparent: str | None) -> str:
-    """The trace id in a traceparent; empty if it is none. Its text may be an attacker's."""
-    found = TRACEPARENT.fullmatch(traceparent or "")
-    return found[1] if found else ""
+    """The trace id in a traceparent; empty if it is none."""
+    return valid(traceparent)[3:35]
 
 
 def traceparent() -> str | None:
     """The current trace, as a job keeps it; None outside of any."""
-    if not trace_id.get():
-        return None
-    return f"00-{trace_id.get()}-{secrets.token_hex(8)}-00"
+    if caller.get() or not trace_id.get():
+        return caller.get() or None
+    # 01: nobody has decided against recording it.
+    return f"00-{trace_id.get()}-{secrets.token_hex(8)}-01"
+
+
+def begin(traceparent: str | None, new_id: str) -> None:
+    """Go on in the trace of a caller, or begin a new one; `end` forgets it."""
+    caller.set(valid(traceparent))
+    trace_id.set(trace_of(traceparent) or new_id)
+
+
+def end() -> None:
+    caller.set("")
+    trace_id.set("")
+
+
+@contextmanager
+def inside(traceparent: str | None, otherwise: str = "") -> Iterator[None]:
+    """What happens inside belongs to this trace, or to the one with the other id."""
+    by = caller.set(valid(traceparent))
+    trace = trace_id.set(trace_of(traceparent) or otherwise)
+    try:
+        yield
+    finally:
+        trace_id.reset(trace)
+        caller.reset(by)
 
 
 @contextmanager
 def on_behalf_of(job: Any) -> Iterator[None]:
     """What happens inside belongs to this job: its trace, and what it enqueues."""
     actor = acting.set(job)
-    trace = trace_id.set(trace_of(job.trace) or job.pk.hex)
     try:
-        yield
+        with inside(job.trace, trace_id_of(job)):
+            yield
     finally:
-        trace_id.reset(trace)
         acting.reset(actor)
+
+
+def trace_id_of(job: Any) -> str:
+    """By which its lines are found in the logs; a job that nobody caused is its own trace."""
+    return trace_of(job.trace) or str(job.pk.hex)
 
 
 def note_origin(job: Any) -> None:
     """Write into a new job which job enqueues it, and the trace in which that happens."""
-    job.trace = job.trace or traceparent()
+    job.trace = valid(job.trace) or traceparent()
     parent = acting.get()
     if parent and parent.pk != job.pk:
         job.parent_id = job.parent_id or parent.pk
@@ -72,8 +107,7 @@ def logged(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]
     bind = signature(function).bind
 
     def write(word: str, process_id: str, **facts: Any) -> None:
-        known = {"process_id": process_id, "trace_id": trace_id.get()}
-        known = {name: value for name, value in known.items() if value}
+        known = {"process_id": process_id} if process_id else {}
         facts = {"slice": SLICE, **known, **facts}
         log.debug("%s %s", word, name, extra={"facts": facts})
 
@@ -103,8 +137,6 @@ def logged(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]
 def logged_block(log: logging.Logger, name: str, process_id: object) -> Iterator[Facts]:
     """Log ENTER and EXIT of a `with` block; the block adds the facts that EXIT tells."""
     facts: Facts = {"slice": SLICE, "process_id": str(process_id)}
-    if trace := trace_id.get():
-        facts["trace_id"] = trace
     told: Facts = {}
     raised: Facts = {}
     started_at = time.perf_counter()
@@ -167,6 +199,6 @@ def _processes(name: str, value: Any) -> list[Any]:
 
 def _process(row: Any) -> Any:
     # Not by getattr: a column that was not read would be read now.
-    facts = getattr(row, "__dict__", {})
+    facts = {} if isinstance(row, type) else getattr(row, "__dict__", {})
     is_process = hasattr(row, "_meta") and row._meta.label == "jobs.Process"
     return facts.get("id") if is_process else facts.get("process_id")

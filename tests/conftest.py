@@ -2,6 +2,7 @@ import fcntl
 import os
 import pickle
 import sys
+from collections import defaultdict
 
 import hypothesis
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import HealthCheck
 from config.doors import visitors
 from guides import images, painter
 from jobs.models import Schedule
+from tests import template
 from tests.jobs.console import log_in
 
 # A busy machine is no fault: no example and no drawing of one has a time limit.
@@ -24,6 +26,10 @@ hypothesis.settings.load_profile("patient")
 pytest_plugins = ["tests.browser.visitor"]
 in_use = pytest.StashKey[int]()
 NEEDS_DATABASE = {"db", "transactional_db", "live_server"}
+
+
+def pytest_addoption(parser):
+    parser.addoption("--long", action="store_true", help="run what `make test` leaves out, too")
 
 
 def pytest_configure(config):
@@ -39,6 +45,8 @@ def pytest_configure(config):
 def pytest_unconfigure(config):
     """Stop the test cluster, unless another run still holds it."""
     if is_controller(config):
+        if connection.vendor == "postgresql":
+            template.drop()
         try:
             fcntl.flock(config.stash[in_use], fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -51,14 +59,30 @@ def is_controller(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """On SQLite, leave out what PostgreSQL alone can say, and what no database has a part in."""
-    if connection.vendor == "postgresql":
-        return
-    left_out = {
-        item for item in items if item.get_closest_marker("postgres") or not uses_database(item)
-    }
+    left_out = set()
+    if connection.vendor != "postgresql":
+        left_out |= {item for item in items if says_nothing_of_sqlite(item)}
+    if not config.option.long:
+        left_out |= {item for item in items if item.get_closest_marker("long")}
+        left_out |= set(all_but_few(items))
     config.hook.pytest_deselected(items=list(left_out))
     items[:] = [item for item in items if item not in left_out]
+
+
+def says_nothing_of_sqlite(item):
+    """Whether PostgreSQL alone can say it, or no database has a part in it."""
+    return item.get_closest_marker("postgres") or not uses_database(item)
+
+
+def all_but_few(items):
+    """Of a test's variants, those that `few` leaves out; it keeps its number, evenly spread."""
+    variants = defaultdict(list)
+    for item in items:
+        if mark := item.get_closest_marker("few"):
+            variants[item.parent.nodeid, item.originalname, mark.args[0]].append(item)
+    for (*_, most), alike in variants.items():
+        kept = {round(n * (len(alike) - 1) / max(most - 1, 1)) for n in range(most)}
+        yield from (item for n, item in enumerate(alike) if n not in kept)
 
 
 def uses_database(item):
@@ -76,6 +100,12 @@ def remembered(act, answers):
         return answers[key]
 
     return ask
+
+
+@pytest.fixture
+def is_long(pytestconfig):
+    """Whether this is `make test-long`, which may try everything."""
+    return pytestconfig.option.long
 
 
 @pytest.fixture(scope="session")
@@ -106,6 +136,13 @@ def pictures(settings, tmp_path, coarse):
     }
     settings.PAINTER_SECONDS = 0
     return storages["pictures"]
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings, pytestconfig, django_db_blocker):
+    if connection.vendor == "postgresql" and not is_controller(pytestconfig):
+        with django_db_blocker.unblock():
+            template.use()
 
 
 @pytest.fixture(scope="session")

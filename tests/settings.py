@@ -6,6 +6,7 @@ os.environ["DEBUG"] = "true"  # tests need no production secrets
 # These override .env, so that no test leaves the machine.
 os.environ |= {"S3_BUCKET": "", "IMAGE_PROVIDER": "", "LLM_PROVIDER": ""} | os.environ
 os.environ |= {"ALERT_WEBHOOK_URL": "", "ALERT_EMAILS": "", "EMAIL_URL": ""} | os.environ
+os.environ |= {"DATABASE": "", "OTEL_EXPORTER_OTLP_ENDPOINT": ""} | os.environ
 
 from config.databases import tune
 from config.embedded import server
@@ -20,11 +21,12 @@ TEST_CLUSTER = server.Server(BASE_DIR / ".postgres-test", durable=False)
 if not DATABASE_URL and server.binaries():
     DATABASES = {"default": tune(server.database(TEST_CLUSTER.folder, durable=False))}
 
+# Named by the process that began the run, so that two runs in one checkout do not meet.
+RUN = os.environ.setdefault("TEST_RUN", f"test_tabie_{os.getpid()}")
 database = DATABASES["default"]
-# Named by process, so that two runs in one checkout do not meet.
 if database["ENGINE"].endswith("sqlite3"):
     # A file and not memory: threads and processes share it.
-    database["TEST"] = {"NAME": str(BASE_DIR / f".test-{os.getpid()}.sqlite3")}
+    database["TEST"] = {"NAME": str(BASE_DIR / f".{RUN}.sqlite3")}
     database["OPTIONS"]["init_command"] = "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF"
 else:
-    database["TEST"] = {"NAME": f"test_tabie_{os.getpid()}"}
+    database["TEST"] = {"NAME": RUN}

@@ -57,6 +57,7 @@ def test_a_saved_guide_shows_its_picture(guide, client):
     assert set(steps) == {"prompt", "generate", "check", "store"}
 
 
+@pytest.mark.long
 def test_a_spot_that_can_not_be_painted_fails_after_three_attempts(guide, drain):
     for _ in range(2):
         make_due(SpotImageJob.objects.get(spot_name="Isle in the fog"))

@@ -20,6 +20,7 @@ from django.utils.crypto import get_random_string
 from django.utils.translation import gettext as _
 from unfold.forms import AuthenticationForm
 
+from config import database_names
 from config.doors import hashing, limiter
 from config.doors.addresses import address_of, group_of
 from config.doors.limiter import Limit, Rule
@@ -30,7 +31,8 @@ OWN = Rule("login", free=5, longest=timedelta(minutes=15))
 ADDRESS = Rule("login address", free=20, longest=timedelta(minutes=1))
 NAME = Rule("login name", free=20, longest=timedelta(seconds=5))
 
-BROWSER = "browser"  # the cookie of a browser that has logged in before
+# The cookie of a browser that has logged in before.
+BROWSER = database_names.cookie("browser", settings.DATABASE)
 REMEMBER = timedelta(days=90)
 BUSY_SECONDS = 5
 

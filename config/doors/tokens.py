@@ -50,8 +50,14 @@ def find(request: HttpRequest) -> ApiToken | None:
     A right one is never kept waiting: a token is too long to be guessed, and other clients may
     share its address.
     """
+    secret = bearer(request)
+    return find_row(secret) if secret else None
+
+
+def bearer(request: HttpRequest) -> str:
+    """The secret in the header Authorization; empty if there is none."""
     scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
-    return find_row(secret.strip()) if scheme.lower() == "bearer" else None
+    return secret.strip() if scheme.lower() == "bearer" else ""
 
 
 def wait_after_wrong(request: HttpRequest) -> timedelta:

@@ -158,7 +158,7 @@ class Server:
         except OSError as error:
             raise ServerError(
                 f"The embedded PostgreSQL can't use its folder: {error}. Was it made by another "
-                "user? Remove it or set DATABASE_URL."
+                "user? Remove it, or set the URL of a database."
             ) from error
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -255,7 +255,9 @@ class Server:
         """Say what happened, what PostgreSQL says about it, and what can be done."""
         log = self.log.read_text(errors="replace") if self.log.exists() else ""
         lines = [*output.splitlines()[-10:], *log.splitlines()[-10:]]
-        lines.append(f"Its folder is {self.folder}. Try `make stop` first, or set DATABASE_URL.")
+        lines.append(
+            f"Its folder is {self.folder}. Try `make stop` first, or set the URL of a database."
+        )
         if os.geteuid() != self._owner():
             lines.append(
                 f"Root runs it as user {self._owner()}. That user must be able to reach this "

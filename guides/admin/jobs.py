@@ -30,7 +30,7 @@ from jobs.paid.batches.strategy import takes_batches
 @admin.register(SpotImageJob)
 class SpotImageJobAdmin(JobAdmin):
     list_display = ["picture", *JobAdmin.list_display]
-    search_help_text = _("name of a spot, id or plan id; among failed ones the error")
+    search_help_text = _("name of a spot, id, plan id or trace; among failed ones the error")
     exhibit_template = "admin/guides/exhibit.html"
     # No rerun: it could buy a picture twice by mistake. "New picture" asks first.
     job_actions = tuple(name for name in JobAdmin.job_actions if name != "rerun")

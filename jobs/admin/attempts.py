@@ -5,12 +5,12 @@ from uuid import UUID
 
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
+from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from jobs.admin import timeline
+from jobs.admin import lineage, timeline
 from jobs.admin.base import ByJobAdmin, Rows
 from jobs.admin.filters import OutcomeFilter, refuse_nul
 from jobs.console import shown
@@ -31,6 +31,11 @@ def job_link(kind: str, id: UUID) -> str:
 class AttemptAdmin(ByJobAdmin):
     list_display = ["started", "job", "kind", "result", "worker", "duration", "ended"]
     list_filter = [OutcomeFilter]
+
+    def get_urls(self) -> list[URLPattern]:
+        """The page of a trace is here: this is the list of what happened to jobs of all kinds."""
+        view = self.admin_site.admin_view(lineage.trace)
+        return [path("trace/<str:trace_id>/", view, name="jobs_trace"), *super().get_urls()]
 
     def get_queryset(self, request: HttpRequest) -> Rows:
         attempts: Rows = super().get_queryset(request)

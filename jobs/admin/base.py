@@ -22,7 +22,8 @@ from unfold.views import ChangeList
 from jobs import queue
 from jobs.admin import live
 from jobs.admin.filters import as_uuid as as_uuid
-from jobs.console import counting
+from jobs.console import counting, lineage
+from jobs.models import job_models
 
 Rows = QuerySet[Any]
 
@@ -188,18 +189,20 @@ class ReadOnlyAdmin(DescribedAdmin):
 
 
 class ByJobAdmin(ReadOnlyAdmin):
-    """Rows about jobs, found by the job's id."""
+    """Rows about jobs, found by the job's id, or by its trace."""
 
     search_fields = ["job_id"]  # only to show the search box
-    search_help_text = _("id of a job")
+    search_help_text = _("id of a job or of a trace")
 
     def get_search_results(
         self, request: HttpRequest, queryset: Rows, search_term: str
     ) -> tuple[Rows, bool]:
         if not search_term.strip():
             return queryset, False
-        id = as_uuid(search_term.strip())
-        return (queryset.filter(job_id=id) if id else queryset.none()), False
+        ids = {as_uuid(search_term.strip())} - {None}
+        if trace_id := lineage.trace_in(search_term):
+            ids |= {job.pk for job in lineage.in_trace(trace_id, job_models())}
+        return queryset.filter(job_id__in=ids), False
 
 
 def filter_names(filters: Iterable[Any]) -> set[str]:

@@ -71,6 +71,7 @@ def dashboard(request: HttpRequest) -> dict[str, Any]:
         "sees_workers": may_see(request, Worker),
         "workers": [describe(each) for each in situation.workers],
         "workers_link": list_of(Worker),
+        "visits": [visits.text(situation.now) for visits in situation.visits],
         "now": date_format(situation.now, "H:i:s"),
     }
 

@@ -25,10 +25,11 @@ from jobs.admin.filters import (
 from jobs.admin.pausing import PausingAdmin
 from jobs.admin.rescheduling import ReschedulingAdmin
 from jobs.archive import reading
-from jobs.console import audit, causes, job_waits, shown, story
+from jobs.console import audit, causes, job_waits, occasional, shown, story
 from jobs.console.counting import MANY
+from jobs.console.lineage import trace_in
 from jobs.db import clock
-from jobs.models import ENDED, Attempt, Call, Job, Process, Status, Worker
+from jobs.models import ENDED, Attempt, Call, Job, Process, Status, in_trace
 from jobs.paid import limits
 
 # Each label is a colour and a word, for people who can't see the colour.
@@ -57,7 +58,7 @@ class JobAdmin(PausingAdmin, ReschedulingAdmin):
         ("created_at", CreatedFilter),
     ]
     search_fields = ["id"]  # only to show the search box: see get_search_results
-    search_help_text = _("id, also of the job it came from; among failed ones the error")
+    search_help_text = _("id of the job, its origin or its trace; among failed ones the error")
     sortable_by: list[str] = []  # an order without an index would take minutes
     list_before_template = "admin/jobs/before_list.html"
     change_form_template = "admin/jobs/job.html"
@@ -116,8 +117,9 @@ class JobAdmin(PausingAdmin, ReschedulingAdmin):
 
     def search(self, term: str) -> Q:
         """The condition for a search term; a subclass adds its own indexed columns."""
-        id = as_uuid(term)
-        return Q(id=id) | Q(parent_id=id) if id else Q(pk__in=[])
+        id, trace_id = as_uuid(term), trace_in(term)
+        found = Q(id=id) | Q(parent_id=id) if id else Q(pk__in=[])
+        return found | in_trace(trace_id) if trace_id else found
 
     def adorn(self, rows: list[Any]) -> None:
         name = self.model.provider_name()
@@ -188,7 +190,7 @@ class JobAdmin(PausingAdmin, ReschedulingAdmin):
             "runs": story.runs(job, archived),
             "wait": job_waits.of([job], limits.find(name) if name else None)[job.pk],
             "process": job.process_id and Process.objects.filter(pk=job.process_id).first(),
-            "no_worker": not Worker.objects.working().exists(),
+            "no_worker": occasional.is_none_expected(),
             "attempts": timeline.attempts(job, attempts),
             "archive_notes": archived.notes,
             "has_archive": bool(archived),

@@ -13,9 +13,16 @@ from jobs.admin.base import ReadOnlyAdmin, Rows
 from jobs.console import audit, figures, shown
 from jobs.models import Worker
 
-COLOURS = {"alive": "success", "stopping": "info", "late": "warning", "silent": "danger"}
+COLOURS = {
+    "alive": "success",
+    "ended": "info",
+    "stopping": "info",
+    "late": "warning",
+    "silent": "danger",
+}
 LABELS = {
     "alive": _("alive"),
+    "ended": _("ended"),
     "stopping": _("stopping"),
     "late": _("beats missing"),
     "silent": _("silent"),
@@ -23,7 +30,9 @@ LABELS = {
 
 
 def condition(worker: Any) -> str:
-    """The worker's state: alive, stopping, late (it missed two beats) or silent."""
+    """The worker's state: alive, ended, stopping, late (it missed two beats) or silent."""
+    if worker.ended_at:
+        return "ended"
     if not worker.is_alive:
         return "silent"
     if worker.is_late:
@@ -33,7 +42,7 @@ def condition(worker: Any) -> str:
 
 @admin.register(Worker)
 class WorkerAdmin(ReadOnlyAdmin):
-    list_display = ["name", "state", "busy", "beat", "started", "version"]
+    list_display = ["name", "state", "busy", "beat", "started", "way", "version"]
     ordering = ["-started_at"]
     actions = ["drain"]
 

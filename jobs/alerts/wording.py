@@ -12,7 +12,7 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from jobs.db import clock, text
+from jobs.db import clock, database, text
 from jobs.models import Alert
 
 LONGEST = 500  # bytes of a text
@@ -36,6 +36,7 @@ class Message:
     began_at: datetime
     ended_at: datetime | None
     site: str
+    database: str  # of the site, if it has a name
     url: str
     sent_at: datetime
 
@@ -43,15 +44,17 @@ class Message:
 def message(id: object, event: str, alert: Alert) -> Message:
     """The message as of now: its figures may have changed since the last try."""
     base = getattr(settings, "SITE_URL", "")
+    name, sentence = database.name(), _sentence(event, alert)
     return Message(
         id=str(id),
         event=event,
         kind=alert.kind,
         key=alert.key,
-        text=_sentence(event, alert),
+        text=f"{name}: {sentence}" if name else sentence,
         began_at=alert.began_at,
         ended_at=alert.ended_at,
         site=urlsplit(base).netloc or platform.node(),
+        database=name,
         url=f"{base}{alert.path}" if base and alert.path else "",
         sent_at=clock.now(),
     )

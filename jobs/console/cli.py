@@ -14,11 +14,13 @@ from jobs.console import (
     audit,
     cli_groups,
     cli_pauses,
+    cli_probe,
     cli_schedules,
     cli_times,
     cli_totals,
     counting,
     job_waits,
+    lineage,
     needs,
     rescheduling,
     retention,
@@ -27,15 +29,18 @@ from jobs.console import (
 from jobs.console.cli_groups import Answer, misused
 from jobs.console.counting import MANY, Number
 from jobs.console.rescheduling import Wish
-from jobs.models import Job, Status, job_models
+from jobs.db import database
+from jobs.models import Job, Status, in_trace, job_models
 from jobs.paid import money, waiting
 from jobs.queue.rescheduling import LARGEST, SMALLEST
 
 # Show
 
 
-def status(**_: Any) -> Answer:
+def status(*, probe: bool, **_: Any) -> Answer:
     """How many jobs are in which state, and what needs a person; not well if anything does."""
+    if probe:
+        return cli_probe.answer()
     situation = needs.Situation.look()
     found = needs.needs(situation)
     counts = {
@@ -55,15 +60,21 @@ def status(**_: Any) -> Answer:
     lines += [f"{kind}: {job_waits.full_text(wait)}" for kind, wait in paused.items()]
     alive, late = situation.fleet.alive, situation.fleet.late
     missed = f", {late} of them missed two beats" if late else ""
-    lines += [f"workers alive: {alive}{missed}", *(f"! {need.text}" for need in found)]
+    lines.append(f"workers alive: {alive}{missed}")
+    lines += [visits.text(situation.now) for visits in situation.visits]
+    lines += [f"! {need.text}" for need in found]
+    if name := database.name():
+        lines.insert(0, f"database: {name}")
     hints = [hint.text for hint in needs.hints(situation)]
     lines += [f"hint: {text}" for text in hints]
     data = {
+        "database": name,
         "needs": [{"kind": need.kind, "text": need.text} for need in found],
         "hints": hints,
         "jobs": counts,  # counted up to 10,001
         "workers": int(alive),
         "workers_late": int(late),
+        "last_runs": {visits.way: visits.last_at for visits in situation.visits},
         "paused": {
             kind: {"until": wait.until, "reason": wait.note} for kind, wait in paused.items()
         },
@@ -207,6 +218,7 @@ def _selected(
     kind: str | None = None,
     status: str | None = None,
     error_kind: str | None = None,
+    trace: str | None = None,
     all: bool = True,
     **_: Any,
 ) -> list[QuerySet[Any]]:
@@ -223,6 +235,9 @@ def _selected(
         chosen = [jobs.filter(status=status) for jobs in chosen]
     if error_kind:
         chosen = [jobs.filter(status=Status.FAILED, error_kind=error_kind) for jobs in chosen]
+    if trace is not None:
+        wanted_trace = in_trace(_trace(trace))
+        chosen = [jobs.filter(wanted_trace) for jobs in chosen]
     return chosen
 
 
@@ -238,6 +253,12 @@ def _find(id: str) -> Job:
         if job := model.objects.filter(id=_uuid(id)).first():
             return job
     raise CommandError(f"There is no job {id}.", returncode=1)
+
+
+def _trace(text: str) -> str:
+    if trace_id := lineage.trace_in(text):
+        return trace_id
+    raise misused(f"--trace {text}: it is not the id of a trace, which has 32 hexadecimal digits.")
 
 
 def _uuid(text: str) -> UUID:

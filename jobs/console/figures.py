@@ -250,7 +250,11 @@ def p95(values: Sequence[float]) -> float:
 
 def workers() -> Sequence[Worker]:
     """The workers with the latest beats, each with the database's time, newest worker last."""
-    heard = Worker.objects.with_now().order_by("-lease_expires_at", "name")[:MOST_ROWS]
+    heard = (
+        Worker.objects.filter(ended_at=None)
+        .with_now()
+        .order_by("-lease_expires_at", "name")[:MOST_ROWS]
+    )
     return count_held(sorted(heard, key=lambda worker: (worker.started_at, worker.name)))
 
 

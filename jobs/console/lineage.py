@@ -1,14 +1,20 @@
-"""Where a job came from, and what it led to: jobs of any kind, in a bounded number of queries."""
+"""Where a job came from, what it led to, and what else is of its trace.
+
+Jobs of any kind, in a bounded number of queries.
+"""
 
 from collections.abc import Collection, Iterator
 from typing import Any
 from uuid import UUID
 
-from jobs import tracing
+from django.db.models import Q
+
+from jobs import models, tracing
 from jobs.console import counting, shown
 from jobs.models import Job, job_models
 
 MOST = 20  # of the jobs that it led to
+MOST_TRACED = 200  # of the jobs of a trace
 
 
 def parent(job: Job) -> Job | None:
@@ -27,25 +33,35 @@ def find(id: UUID) -> Job | None:
 
 def children(job: Job, kinds: Collection[type[Job]]) -> list[Job]:
     """The newest jobs of these kinds that it enqueued, one more than MOST if there are more."""
+    return _newest(Q(parent_id=job.pk), kinds, MOST + 1)
+
+
+def _newest(wanted: Q, kinds: Collection[type[Job]], most: int) -> list[Job]:
+    """One query for all kinds, and one for each kind that has such jobs."""
     there = counting.firsts(
-        {model: _enqueued_by(job, model).values_list("status")[:1] for model in kinds}
+        {model: model.objects.filter(wanted).values_list("status")[:1] for model in kinds}
     )
     found = [
-        child
+        job
         for model, status in there.items()
         if status is not None
-        for child in _enqueued_by(job, model).order_by("-id")[: MOST + 1]
+        for job in model.objects.filter(wanted).order_by("-id")[:most]
     ]
-    return sorted(found, key=lambda child: child.pk.bytes, reverse=True)[: MOST + 1]
+    return sorted(found, key=lambda job: job.pk.bytes, reverse=True)[:most]
 
 
-def _enqueued_by(job: Job, model: type[Job]) -> Any:
-    return model.objects.filter(parent_id=job.pk)
+# Traces
 
 
-def trace_id(job: Job) -> str:
-    """By which its lines, and those of what it came from and led to, are found in the logs."""
-    return tracing.trace_of(job.trace) or job.pk.hex
+def trace_in(term: str) -> str:
+    """The trace id that a person typed, alone or in a traceparent; empty if it is none."""
+    term = term.strip().lower()
+    return tracing.trace_of(term) or tracing.trace_of(f"00-{term}-{1:016x}-00")
+
+
+def in_trace(trace_id: str, kinds: Collection[type[Job]]) -> list[Job]:
+    """The newest jobs of these kinds in a trace, one more than MOST_TRACED if there are more."""
+    return _newest(models.in_trace(trace_id), kinds, MOST_TRACED + 1)
 
 
 # For the command line
@@ -60,7 +76,7 @@ def facts(job: Job) -> dict[str, Any]:
         "schedule": job.schedule_name,
         "scheduled_for": job.scheduled_for,
         "unique_key": job.unique_key,
-        "trace_id": trace_id(job),
+        "trace_id": tracing.trace_id_of(job),
     }
 
 

@@ -14,6 +14,7 @@ from jobs.console import (
     causes,
     counting,
     figures,
+    occasional,
     providers,
     schedules,
     sentences,
@@ -47,6 +48,7 @@ class Situation:
     providers: list[providers.ProviderFigures]
     workers: Sequence[Worker]
     fleet: figures.Fleet
+    visits: list[occasional.Visits]
     unknown: Number
     unfollowed: Number
     stalled: Number
@@ -65,6 +67,7 @@ class Situation:
             providers=providers.look(statuses),
             workers=figures.workers(),
             fleet=figures.fleet(),
+            visits=occasional.visits(),
             unknown=figures.unknown_calls(),
             unfollowed=counting.count(Process.objects.unfollowed()),
             stalled=Number(len(stalls.find(now))),
@@ -109,7 +112,9 @@ def needs(situation: Situation) -> list[Need]:
 
 
 def _no_worker(situation: Situation) -> Iterator[Need]:
-    """Without work, no worker is needed: cron may start one from time to time."""
+    """Without work no worker is needed, nor while one comes regularly, by cron or by a request."""
+    if any(visits.is_next_expected(situation.now) for visits in situation.visits):
+        return
     is_due = bool(situation.startable)
     is_held = any(numbers[Status.PROCESSING] for numbers in situation.statuses.values())
     if not situation.fleet.alive and (is_due or is_held):

@@ -9,9 +9,9 @@ from django.utils.translation import gettext
 
 from jobs.archive import reading
 from jobs.archive.reading import History
-from jobs.console import causes, counting, job_waits, lineage, shown
+from jobs.console import causes, counting, job_waits, lineage, occasional, shown
 from jobs.db import clock
-from jobs.models import Attempt, Call, Job, Worker
+from jobs.models import Attempt, Call, Job
 from jobs.paid import limits, money
 
 MOST = 100  # of its attempts, and of its calls
@@ -36,7 +36,7 @@ def facts(job: Job) -> dict[str, Any]:
         "max_attempts": job.max_attempts,
         "runs": int(counting.count(history)) + len(archived.attempts) + (job.locked_at is not None),
         "waits_for": job_waits.full_text(wait) if wait else None,
-        "no_worker": not Worker.objects.working().exists(),
+        "no_worker": occasional.is_none_expected(),
         "held_by": job.locked_by,
         "running_since": job.locked_at,
         "running_for": shown.short(now - job.locked_at) if job.locked_at else None,

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import Lookup
+from django.db.models import Func, Lookup, TextField
 from django.db.models.sql.compiler import SQLCompiler
 
 
@@ -27,3 +27,32 @@ class AnyOf(Lookup):
         column, parameters = self.process_lhs(compiler, connection)
         ids = json.dumps([id.hex for id in self.rhs])
         return f"{column} IN (SELECT value FROM json_each(%s))", (*parameters, ids)  # noqa: S608
+
+
+class Unindexed(Func):
+    """The text of a column, in a condition that no index serves."""
+
+    template = "(%(expressions)s || '')"
+    output_field = TextField()
+
+
+class BeginsWith(Lookup):
+    """A text begins with these letters, none of which means more to LIKE: like `startswith`, but
+    by an index on SQLite too.
+    """
+
+    prepare_rhs = False
+
+    def as_sql(
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper
+    ) -> tuple[str, tuple[Any, ...]]:
+        column, parameters = self.process_lhs(compiler, connection)
+        return f"{column} LIKE %s", (*parameters, f"{self.rhs}%")
+
+    def as_sqlite(
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper
+    ) -> tuple[str, tuple[Any, ...]]:
+        column, parameters = self.process_lhs(compiler, connection)
+        after = self.rhs[:-1] + chr(ord(self.rhs[-1]) + 1)
+        both = (*parameters, self.rhs, *parameters, after)
+        return f"({column} >= %s AND {column} < %s)", both

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import timedelta
 from typing import Any, NamedTuple
 
@@ -51,6 +51,16 @@ def short_transaction(patience: Patience | None = None) -> Iterator[None]:
 
 
 @contextmanager
+def short_reading(patience: Patience) -> Iterator[None]:
+    """Queries that only read, with these limits.
+
+    SQLite has no such limits, and a transaction of it would lock the whole file for writing.
+    """
+    with short_transaction(patience) if connection.vendor == "postgresql" else nullcontext():
+        yield
+
+
+@contextmanager
 def with_patience(patience: Patience) -> Iterator[None]:
     """Set how long this thread's short transactions may wait."""
     own: Any = connections[DEFAULT_DB_ALIAS]
@@ -60,6 +70,21 @@ def with_patience(patience: Patience) -> Iterator[None]:
         yield
     finally:
         own.patience = before
+
+
+@contextmanager
+def in_order_of_index(*, when: bool) -> Iterator[None]:
+    """Have PostgreSQL read rows from an index of their order: it shall not fetch many and sort.
+
+    Where it expects one row, it sees no difference. Only inside a transaction.
+    """
+    if not when or connection.vendor != "postgresql":
+        yield
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('enable_sort', 'off', true)")
+        yield
+        cursor.execute("SELECT set_config('enable_sort', 'on', true)")
 
 
 def own_connection() -> None:

@@ -1,5 +1,5 @@
-"""The queue's tables: an abstract job, its history, the workers; processes; providers, paid calls;
-schedules, events, archives.
+"""The queue's tables: an abstract job, its history, the workers, their chain; processes; providers,
+paid calls; schedules, events, archives.
 
 The job models of our own stand above this layer, beside what they perform: see `jobs.apps`.
 """
@@ -8,6 +8,7 @@ from jobs.models.alert import Alert
 from jobs.models.archive import Archive, CallTotal, Total
 from jobs.models.attempt import Attempt, Outcome
 from jobs.models.call import Call, State
+from jobs.models.chain import Chain
 from jobs.models.cooldown import Cooldown
 from jobs.models.event import Event
 from jobs.models.job import Job, job_models, model_of, used_providers, uuid7
@@ -15,7 +16,7 @@ from jobs.models.pause import Pause
 from jobs.models.process import Process
 from jobs.models.provider import Provider, Strategy
 from jobs.models.schedule import Schedule
-from jobs.models.selecting import MAX_INTERRUPTIONS, JobQuerySet
+from jobs.models.selecting import MAX_INTERRUPTIONS, JobQuerySet, in_trace
 from jobs.models.status import ENDED, Status
 from jobs.models.worker import Worker
 
@@ -27,6 +28,7 @@ __all__ = [
     "Attempt",
     "Call",
     "CallTotal",
+    "Chain",
     "Cooldown",
     "Event",
     "Job",
@@ -41,6 +43,7 @@ __all__ = [
     "Strategy",
     "Total",
     "Worker",
+    "in_trace",
     "job_models",
     "model_of",
     "used_providers",

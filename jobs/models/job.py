@@ -13,6 +13,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
+from jobs import tracing
 from jobs.models.selecting import MAX_INTERRUPTIONS, JobQuerySet
 from jobs.models.status import ENDED, OPEN, Status
 
@@ -132,6 +133,15 @@ class Job(models.Model):
                 name="%(class)s_parent",
                 condition=Q(parent_id__isnull=False),
             ),
+            # All jobs of one trace, by the beginning of the traceparent. Not by an expression:
+            # PostgreSQL has no statistics of it, and would rather walk all ids. A job without a
+            # trace costs nothing here.
+            models.Index(
+                fields=["trace"],
+                name="%(class)s_trace",
+                opclasses=["text_pattern_ops"],
+                condition=Q(trace__isnull=False),
+            ),
         ]
         constraints: ClassVar = [
             # However many workers look at a schedule, each of its moments has one run.
@@ -185,7 +195,9 @@ class Job(models.Model):
 
         Saving all columns of an old copy would undo the moves made since it was read.
         """
-        if not self._state.adding and kwargs.get("update_fields") is None:
+        if self._state.adding:
+            tracing.note_origin(self)
+        elif kwargs.get("update_fields") is None:
             base = {field.name for field in Job._meta.fields}
             kwargs["update_fields"] = [f.name for f in self._meta.fields if f.name not in base]
         super().save(*args, **kwargs)

@@ -2,13 +2,15 @@
 
 import uuid
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from django.db import models, transaction
-from django.db.models import Exists, F
+from django.db.models import Exists, F, Q
 from django.db.models.functions import Now
+from django.db.models.lookups import In
 
-from jobs.db.lookups import AnyOf
+from jobs import tracing
+from jobs.db.lookups import AnyOf, BeginsWith, Unindexed
 from jobs.errors import NotEnded
 from jobs.models.pause import Pause
 from jobs.models.status import ENDED, OPEN, Status
@@ -19,9 +21,22 @@ if TYPE_CHECKING:
 MAX_INTERRUPTIONS = 3
 
 
+def in_trace(trace_id: str) -> Q:
+    """The jobs of this trace, and the job that it began with, as the index ..._trace finds them."""
+    return Q(id=uuid.UUID(trace_id)) | Q(BeginsWith(F("trace"), f"00-{trace_id}-"))
+
+
 class JobQuerySet(models.QuerySet["Job"]):
     def with_ids(self, ids: Iterable[uuid.UUID]) -> Self:
         return self.filter(AnyOf(F("id"), ids))
+
+    def still(self, *statuses: Status) -> Self:
+        """Those found by their ids that have one of these statuses.
+
+        By the statistics, few rows are queued or processing, so the planner prefers an index on
+        status to the ids. While an old snapshot is open, that index is full of dead entries.
+        """
+        return self.filter(In(Unindexed(F("status")), list(statuses)))
 
     def living(self) -> Self:
         """Those that have not ended."""
@@ -42,7 +57,8 @@ class JobQuerySet(models.QuerySet["Job"]):
 
         The worker's name too: a failover that lost commits can issue an epoch twice.
         """
-        return self.processing().filter(id=job.id, epoch=job.epoch, locked_by=job.locked_by)
+        claim = {"id": job.id, "epoch": job.epoch, "locked_by": job.locked_by}
+        return self.still(Status.PROCESSING).filter(**claim)
 
     def due(self) -> Self:
         """Those that a worker may take now: none while a person has paused their kind."""
@@ -62,6 +78,13 @@ class JobQuerySet(models.QuerySet["Job"]):
 
     def trusted(self) -> Self:
         return self.filter(interruptions__lt=MAX_INTERRUPTIONS - 1)
+
+    def bulk_create(self, objs: Iterable["Job"], *args: Any, **kwargs: Any) -> list["Job"]:
+        """Insert new jobs; `queue.enqueue` wakes the workers, too."""
+        jobs = list(objs)
+        for job in jobs:
+            tracing.note_origin(job)
+        return super().bulk_create(jobs, *args, **kwargs)
 
     def delete(self) -> tuple[int, dict[str, int]]:
         """Delete ended jobs; raises NotEnded if one has not ended."""

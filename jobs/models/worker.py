@@ -9,6 +9,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 HOUR = timedelta(hours=1)
+REMEMBERED = 5  # ended workers of each way that does not stay
 
 
 class WorkerQuerySet(models.QuerySet["Worker"]):
@@ -27,7 +28,7 @@ class WorkerQuerySet(models.QuerySet["Worker"]):
         and must still find the request when it wakes up.
         """
         patience = Case(When(asked_to_stop=True, then=max(lease, HOUR)), default=Value(lease))
-        return self.filter(lease_expires_at__lt=Now() - patience)
+        return self.filter(lease_expires_at__lt=Now() - patience, ended_at=None)
 
     def reserve(self, worker: str, kind: str) -> bool:
         """Choose this worker to empty itself for a suspect; False if another worker does."""
@@ -46,7 +47,22 @@ class WorkerQuerySet(models.QuerySet["Worker"]):
 
     def working(self) -> Self:
         """Live workers that still take jobs."""
-        return self.alive().filter(draining=False, asked_to_stop=False)
+        return self.alive().filter(draining=False, asked_to_stop=False, ended_at=None)
+
+    def end(self, worker: str, way: str, *, is_paying: bool) -> None:
+        """The worker has stopped. Of those that do not stay, the last few are remembered.
+
+        They tell when the next one is to be expected.
+        """
+        mine = self.filter(name=worker)
+        if not way:
+            mine.delete()
+            return
+        lease = {} if is_paying else {"lease_expires_at": Now()}
+        mine.update(ended_at=Now(), running=0, emptying_for="", **lease)
+        ended = self.filter(way=way, ended_at__isnull=False).order_by("-started_at")
+        old = list(ended.values_list("name", flat=True)[REMEMBERED:])
+        self.filter(name__in=old).delete()
 
 
 class Worker(models.Model):
@@ -65,7 +81,10 @@ class Worker(models.Model):
     asked_to_stop = models.BooleanField(
         _("asked to stop"), db_default=False, help_text=_("read by the worker at every poll")
     )
-
+    way = models.TextField(
+        _("started by"), db_default="", blank=True, help_text=_("empty: it stays until stopped")
+    )
+    ended_at = models.DateTimeField(_("ended"), null=True, blank=True)
     emptying_for = models.TextField(
         _("emptying itself for"),
         db_default="",

@@ -16,6 +16,7 @@ from typing import Any
 
 from django.db import Error
 
+from jobs import spans
 from jobs.db import sessions, text
 from jobs.errors import (
     AnswerLost,
@@ -99,9 +100,18 @@ def _ask(intent: Intent, send: Send) -> Answer:
     """Send the request unless it is too late; the clients check again just before sending."""
     before = may_send.set(intent.check)
     try:
-        with intent.run.step("generate"):
+        with intent.run.step("generate"), spans.call(intent.call.provider) as span:
+            log.debug("%s: asking", intent.call)
             intent.check()
-            return send(intent.timeout)
+            answer = send(intent.timeout)
+            span.note(
+                {
+                    "gen_ai.response.id": answer.remote_id,
+                    "gen_ai.usage.input_tokens": answer.input_tokens,
+                    "gen_ai.usage.output_tokens": answer.output_tokens,
+                }
+            )
+            return answer
     except BaseException as error:
         _note(intent, error)
         raise

@@ -77,6 +77,8 @@ def begin(
         with sessions.short_transaction():
             provider = limits.lock(name)
             confirm(run)
+            if not limits.is_free(name):
+                limits.refuse_without_time(provider.timeout, run.time_left)
             refuse_after_too_many(key)
             # A call that waited for a batch, and is made at once now: it was never sent.
             Call.objects.uncollected().filter(key=key).delete()

@@ -18,7 +18,14 @@ from django.db.models import Count, Exists, F, OuterRef, Q
 from django.db.models.functions import Now
 
 from jobs.db import clock, sessions, text
-from jobs.errors import AnswerLost, NoRoom, OperatorsFault, ProviderUnavailable, TooDear
+from jobs.errors import (
+    AnswerLost,
+    NoRoom,
+    NoTime,
+    OperatorsFault,
+    ProviderUnavailable,
+    TooDear,
+)
 from jobs.models import Call, Job, Provider, Strategy, job_models
 from jobs.models.provider import BREAKER_FAULTS
 
@@ -29,6 +36,7 @@ Caught = type[Exception] | tuple[type[Exception], ...]
 # A claim counts tokens that come soon. Otherwise each token would wait for the next poll.
 AHEAD = timedelta(seconds=2)
 STARTING = timedelta(seconds=10)  # between a claim and its call
+KEEPING = 2.0  # seconds for storing the last answer and settling, where a worker's time is limited
 SHORTEST_PAUSE, LONGEST_PAUSE = timedelta(seconds=5), timedelta(minutes=5)
 
 
@@ -105,6 +113,23 @@ def _room(provider: Provider, wanted: int) -> int:
         tokens = math.inf  # only a job that chose to be at once takes one
     free = min(wanted, most - running, tokens - starting, provider.affordable - starting)
     return max(0, int(free))
+
+
+def has_time(model: type[Job], time_left: float) -> bool:
+    """Whether a worker that ends after this many seconds may claim jobs of this model."""
+    name = model.provider_name()
+    if name is None:
+        return True
+    provider = _find(name)
+    fits = provider.timeout + KEEPING <= time_left
+    return fits or provider.is_batched or is_free(name)
+
+
+def refuse_without_time(seconds: float, time_left: float) -> None:
+    """Raise NoTime if a call may outlast its worker: its answer would be paid for and lost."""
+    if seconds + KEEPING > time_left:
+        why = f"The call may take {seconds:.0f} s, and its worker ends in {time_left:.0f} s."
+        raise NoTime(max(1.0, time_left), why)
 
 
 def count_running(name: str) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.db import models, transaction
 
-from jobs import tracing
+from jobs import spans, tracing
 from jobs.db import inserts
 from jobs.models import Job, Process
 from jobs.queue import processes, uniqueness, wakeup
@@ -37,15 +37,19 @@ def enqueue(
     jobs = list(jobs)
     uniqueness.check(jobs, unique_while, not_within)
     jobs = uniqueness.in_order(jobs)
-    _hand_on(jobs)
+    with spans.enqueue(jobs):
+        _hand_on(jobs)
+        created = _insert_all(jobs, not_within)
+    if created:
+        wakeup.announce(type(jobs[0]))
+    return created
+
+
+def _insert_all(jobs: list[Job], not_within: timedelta | None) -> list[UUID]:
     if not_within or any(job.process_id for job in jobs):
         with transaction.atomic(savepoint=False):
-            created = _insert(jobs, not_within)
-    else:
-        created = _insert_missing(jobs)
-    if created:
-        wakeup.announce()
-    return created
+            return _insert(jobs, not_within)
+    return _insert_missing(jobs)
 
 
 def _insert(jobs: list[Job], not_within: timedelta | None) -> list[UUID]:

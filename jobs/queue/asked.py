@@ -105,7 +105,7 @@ def requeue(
         for job in _requeue(jobs.model, ids, origins, priority=priority)
     ]
     if requeued:
-        wakeup.announce()
+        wakeup.announce(jobs.model)
     log.info("%s requeued by %s: %d", jobs.model._meta.label, by, len(requeued))
     return requeued
 

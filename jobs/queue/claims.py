@@ -8,11 +8,13 @@ from django.db import Error
 from django.db.models import F
 from django.db.models.functions import Now
 
+from jobs import tracing
 from jobs.db import sessions
 from jobs.db.sessions import BRIEF
 from jobs.models import Job, JobQuerySet, Status
 from jobs.paid import limits
 from jobs.queue import hooks, outcomes, uniqueness
+from jobs.queue.front import Front
 from jobs.queue.hooks import HookRaised, HookWaited
 from jobs.queue.moves import move, settle
 from jobs.tracing import logged
@@ -25,24 +27,41 @@ LATER = timedelta(seconds=5)  # until the next claim of a job whose on_start met
 
 @logged
 def claim(
-    model: type[JobT], slots: int, worker: str, lease: timedelta, *, suspect: bool = False
+    model: type[JobT],
+    slots: int,
+    worker: str,
+    lease: timedelta,
+    *,
+    suspect: bool = False,
+    front: Front | None = None,
 ) -> list[JobT]:
-    """Take up to `slots` due jobs: trusted ones, or with `suspect` those that must run alone."""
+    """Take up to `slots` due jobs: trusted ones, or with `suspect` those that must run alone.
+
+    A worker keeps the `front` of each model, so that its next claim need not begin anew.
+    """
     due = model.objects.due()
     due = due.suspect() if suspect else due.trusted()
     try:
-        return _claim(due, slots, worker, lease)
+        return _claim(due, slots, worker, lease, front=front)
     except HookRaised:
         return _claim_one_by_one(due, slots, worker, lease)
 
 
 def _claim(
-    due: JobQuerySet, slots: int, worker: str, lease: timedelta, *, hook: bool = True
+    due: JobQuerySet,
+    slots: int,
+    worker: str,
+    lease: timedelta,
+    *,
+    hook: bool = True,
+    front: Front | None = None,
 ) -> list[Any]:
+    front = front or Front()
     with hooks.transaction_of_hooks():
         slots = limits.room(due.model, slots)
         # SKIP LOCKED: step past rows another worker is claiming right now.
-        jobs = list(due.in_turn().select_for_update(skip_locked=True)[:slots])
+        scan = front.scan(due.in_turn().select_for_update(skip_locked=True), slots)
+        jobs = scan.jobs
         if jobs:
             move(
                 due.model.objects.with_ids([job.id for job in jobs]),
@@ -59,6 +78,7 @@ def _claim(
             job.epoch += 1
             if hook:
                 hooks.call(job, "on_start")
+    front.advance(scan)  # not before the commit, which may fail
     return jobs
 
 
@@ -97,6 +117,9 @@ def _claim_and_fail(due: JobQuerySet, worker: str, lease: timedelta, error: Base
 
 
 def _put_off(due: JobQuerySet, why: HookRaised) -> None:
-    log.warning("%s can't be claimed now: %s", due.model._meta.label, why)
     with sessions.short_transaction():
+        jobs = list(due)
         due.update(run_after=Now() + LATER)
+    for job in jobs:
+        with tracing.on_behalf_of(job):
+            log.warning("%s can't be claimed now: %s", job, why)

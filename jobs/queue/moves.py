@@ -15,11 +15,12 @@ from django.db import DatabaseError, OperationalError
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
+from jobs import tracing
 from jobs.db import faults, sessions
 from jobs.db.durations import Milliseconds
 from jobs.db.sessions import BRIEF, Patience
 from jobs.errors import LeaseLost
-from jobs.models import ENDED, Job, Outcome, Status
+from jobs.models import ENDED, Job, JobQuerySet, Outcome, Status
 from jobs.queue import history, hooks, outcomes, processes, totals
 from jobs.queue.hooks import HookRaised, HookWaited
 from jobs.queue.outcomes import End
@@ -38,14 +39,12 @@ NOT_HELD = {"locked_at": None, "locked_by": None, "lease_expires_at": None}
 CHUNK = 500
 
 
-def move(jobs: QuerySet[Any], to: Status, **columns: Any) -> int:
-    """Write a status, along MOVES only, with the columns that follow from it."""
+def move(jobs: JobQuerySet, to: Status, **columns: Any) -> int:
+    """Write the status of jobs with these ids, along MOVES only, and what follows from it."""
     origins = [status for status in Status if to in MOVES[status]]
     held = {} if to == Status.PROCESSING else NOT_HELD
     ended = {"finished_at": Now(), "unique_key": None} if to in ENDED else {"finished_at": None}
-    return jobs.filter(status__in=origins).update(
-        status=to, updated_at=Now(), **ended, **held, **columns
-    )
+    return jobs.still(*origins).update(status=to, updated_at=Now(), **ended, **held, **columns)
 
 
 # processing -> processing, with a longer lease
@@ -58,7 +57,7 @@ def beat(model: type[Job], claims: Mapping[UUID, int], worker: str, lease: timed
     It does not wait for a locked row: meanwhile the other leases could run out.
     """
     with sessions.short_transaction(Patience(locks=lease / 8, statements=lease / 4)):
-        rows = model.objects.with_ids(claims).processing().filter(locked_by=worker)
+        rows = model.objects.with_ids(claims).still(Status.PROCESSING).filter(locked_by=worker)
         free = rows.order_by("id").select_for_update(skip_locked=True)
         ours = {id for id, epoch in free.values_list("id", "epoch") if claims[id] == epoch}
         rows.with_ids(ours).update(lease_expires_at=Now() + lease)
@@ -131,7 +130,8 @@ def settle(ends: list[End], expected: Expectation = _held, *, wait: bool = False
 def _settle_refused(end: End, expected: Expectation, error: DatabaseError) -> list[End]:
     if end.spoil("The database", error):
         return settle([end], expected)
-    log.error("%s can't be settled; its lease will run out", end.job, exc_info=error)
+    with tracing.on_behalf_of(end.job):
+        log.error("%s can't be settled; its lease will run out", end.job, exc_info=error)
     return [end]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from django.db.models import F
 from django.db.models.functions import Coalesce, Now
 
+from jobs import tracing
 from jobs.db import clock, text
 from jobs.errors import (
     Cancel,
@@ -70,7 +71,9 @@ class End:
             self.wait = retries.backoff(type(self.job), self.job.attempts + 1)
         elif self.calls_hook:
             self.calls_hook = False
-            log.error("%s raised in %s; it moves without the hook", what, self.job, exc_info=error)
+            with tracing.on_behalf_of(self.job):
+                told = "%s raised in %s; it moves without the hook"
+                log.error(told, what, self.job, exc_info=error)
         else:
             return False
         return True

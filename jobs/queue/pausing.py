@@ -50,7 +50,7 @@ def resume(kind: str, by: object = "a program") -> bool:
         was_paused = bool(Pause.objects.of(kind).update(until=Now()))
         if was_paused:
             _be_patient(model, Now())
-            wakeup.announce()
+            wakeup.announce(model)
     log.info("%s resumed by %s", kind, by)
     return was_paused
 

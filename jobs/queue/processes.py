@@ -198,17 +198,25 @@ def _follow(process: Process) -> None:
         if faults.is_passing(error):
             raise
         process.follow_error = text.message(error)
-        log.error("Nothing follows the process %s (%s)", process.pk, process, exc_info=error)
+        with tracing.inside(_trace_of(process.follow)):
+            log.error("Nothing follows the process %s (%s)", process.pk, process, exc_info=error)
     else:
         process.followed_at = Now()
         process.follow_error = ""
+
+
+def _trace_of(follow: Any) -> str | None:
+    try:
+        return str(follow["fields"]["trace"])
+    except (KeyError, TypeError):  # it has none, or is no job at all
+        return None
 
 
 def _enqueue(job: Job) -> None:
     if inserts.insert_missing([job]):
         # A deferred constraint would speak at COMMIT, and the last job would be blamed.
         connection.check_constraints([type(job)._meta.db_table])
-        wakeup.announce()
+        wakeup.announce(type(job))
 
 
 @logged

@@ -41,7 +41,7 @@ def reschedule(
     movable = _movable(jobs, columns)
     moved = [job for ids in chunks(movable, most) for job in _reschedule(jobs.model, ids, columns)]
     if moved:
-        wakeup.announce()
+        wakeup.announce(jobs.model)
     log.info("%s rescheduled by %s: %d", jobs.model._meta.label, by, len(moved))
     return moved
 

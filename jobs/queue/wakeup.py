@@ -1,10 +1,14 @@
-"""Waking idle workers: best effort, for speed only. Polling finds every job without it."""
+"""Waking idle workers: best effort, for speed only. Polling finds every job without it.
+
+A notice names the kinds of the new jobs, so that workers ask about no others. A notice without
+kinds is about any of them: plain SQL and workers of older code send it.
+"""
 
 import logging
 import secrets
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -12,31 +16,50 @@ from typing import Any
 from django.db import connection, transaction
 
 from jobs.db import sessions
+from jobs.models import Job
 
 log = logging.getLogger(__name__)
 
-# NOTIFY takes a lock of the whole server at commit, so each process sends at most one per pause.
-# A woken worker looks again after the pause, so it also finds jobs that sent no notice.
+# NOTIFY takes a lock of the whole server at commit, so each process names a kind at most once per
+# pause. A woken worker looks again after the pause, so it also finds jobs that sent no notice.
 PAUSE = 0.02
+LONGEST = 7_999  # bytes that a notice may carry
 ECHO_SECONDS = 5.0
 
-_last_notice = 0.0
+_noticed: dict[str, float] = {}  # when each kind was last named (monotonic)
 
 
-def announce() -> None:
-    """Wake the workers once the caller's transaction is committed."""
+class _Unsent(threading.local):
+    """Kinds announced in this thread's transaction, or in an earlier one that was rolled back."""
+
+    def __init__(self) -> None:
+        self.kinds: set[str] = set()
+
+
+_unsent = _Unsent()
+
+
+def announce(model: type[Job]) -> None:
+    """Wake the workers for this kind of job once the caller's transaction is committed."""
     if connection.vendor == "postgresql":
-        # robust: a wake-up that fails must not fail what has been committed.
+        _unsent.kinds.add(model._meta.label)
+        # Every call registers: a savepoint that is rolled back takes its own with it. The first
+        # one that runs sends all. robust: a wake-up that fails must not fail what was committed.
         transaction.on_commit(_notify, robust=True)
 
 
 def _notify() -> None:
-    global _last_notice
-    if time.monotonic() - _last_notice < PAUSE:
+    now = time.monotonic()
+    kinds = [kind for kind in sorted(_unsent.kinds) if now - _noticed.get(kind, -PAUSE) >= PAUSE]
+    _unsent.kinds.clear()
+    if not kinds:
         return
-    _last_notice = time.monotonic()
+    _noticed.update(dict.fromkeys(kinds, now))
+    named = " ".join(kinds)
     with connection.cursor() as cursor:
-        cursor.execute("NOTIFY jobs")
+        # Too many to name: then it is about any kind.
+        notice = named if len(named.encode()) <= LONGEST else ""
+        cursor.execute("SELECT pg_notify('jobs', %s)", [notice])
 
 
 class Bell:
@@ -61,9 +84,9 @@ class Bell:
 
 
 class Listener(threading.Thread):
-    """Calls `wake` on every notice, on a connection of its own."""
+    """Calls `wake` with the kinds that a notice names, on a connection of its own."""
 
-    def __init__(self, wake: Callable[[], None]) -> None:
+    def __init__(self, wake: Callable[[Collection[str]], None]) -> None:
         super().__init__(name="listener", daemon=True)
         self.wake = wake
         self.is_deaf = False
@@ -91,10 +114,10 @@ class Listener(threading.Thread):
         elif not self.is_deaf:
             self.is_deaf = True
             log.info("LISTEN has no effect, as behind a pooler: jobs are found by polling alone.")
-        self.wake()  # for notices sent before LISTEN
+        self.wake([])  # for notices sent before LISTEN
         while not self.stopped.is_set():
-            for _notice in raw.notifies(timeout=1, stop_after=1):
-                self.wake()
+            for notice in raw.notifies(timeout=1, stop_after=1):
+                self.wake(notice.payload.split())
 
 
 def hears(session: Any) -> bool:

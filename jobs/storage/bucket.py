@@ -42,9 +42,14 @@ class Bucket(Storage):
         public_url: str = "",
         cache_control: str = "",
         read_seconds: float = READ_SECONDS,
+        prefix: str = "",
     ) -> None:
-        """URLs begin with `public_url`; it is "/" if a page of this site signs them."""
+        """All keys begin with `prefix`, and all URLs with `public_url`, which stands for it.
+
+        `public_url` is "/" if a page of this site signs addresses.
+        """
         self.bucket = bucket
+        self.prefix = prefix
         self.account = (endpoint_url, region, read_seconds)
         self.base_url = public_url.rstrip("/") + "/" if public_url else None
         self.headers = {"CacheControl": cache_control} if cache_control else {}
@@ -98,7 +103,7 @@ class Bucket(Storage):
 
     def signed_url(self, name: str, seconds: int) -> str:
         """A URL that opens the file without login for this time. Made without a request."""
-        place = {"Bucket": self.bucket, "Key": checked(name)}
+        place = self._object(name)
         with self._explained(name):
             client = client_for(*self.account)
             url: str = client.generate_presigned_url("get_object", Params=place, ExpiresIn=seconds)
@@ -115,7 +120,7 @@ class Bucket(Storage):
         """Send one request. A refusal with a status in `fine` is returned, any other raises."""
         from botocore.exceptions import ClientError
 
-        place = {"Bucket": self.bucket, "Key": checked(name)}
+        place = self._object(name)
         with self._explained(name):
             ask = getattr(client_for(*self.account), operation)
             try:
@@ -157,8 +162,11 @@ class Bucket(Storage):
             reason = f"{why} Check the settings S3_ and AWS_ (docs/storage.md)."
             raise StorageRefused(reason=reason) from error
 
+    def _object(self, name: str) -> dict[str, str]:
+        return {"Bucket": self.bucket, "Key": self.prefix + checked(name)}
+
     def _place(self, name: str) -> str:
-        return f"The bucket {self.bucket}, file {name}"
+        return f"The bucket {self.bucket}, file {self.prefix}{name}"
 
 
 def status_of(answer: Any) -> int:

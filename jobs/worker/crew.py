@@ -1,10 +1,12 @@
 """The threads that perform: runs go in, ends come out."""
 
+import logging
 import threading
 from collections import deque
 from collections.abc import Callable
 from queue import SimpleQueue
 
+from jobs import spans, tracing
 from jobs.db import faults, sessions, text
 from jobs.errors import ProviderUnavailable
 from jobs.models import Outcome
@@ -12,6 +14,8 @@ from jobs.queue import outcomes
 from jobs.queue.outcomes import End
 from jobs.run import Run
 from jobs.worker import logs
+
+log = logging.getLogger(__name__)
 
 
 class Crew:
@@ -27,14 +31,20 @@ class Crew:
         self.wake = wake
         self.hung: set[Run] = set()  # past their deadline
         self.abandoned: set[Run] = set()  # the worker lost the job; the run itself may be fine
+        self.performing: set[Run] = set()  # also those that the worker no longer waits for
         self._threads = 0
-        self._todo: SimpleQueue[Run] = SimpleQueue()
+        self._todo: SimpleQueue[Run | None] = SimpleQueue()
         self._ended: deque[tuple[Run, End]] = deque()
 
     @property
     def is_paying(self) -> bool:
         """Whether a run that was given up still waits for a paid answer."""
         return any(run.is_paying for run in (*self.hung, *self.abandoned))
+
+    @property
+    def is_buying(self) -> bool:
+        """Whether any thread waits for a paid answer, or stores one."""
+        return any(run.is_paying for run in self.performing.copy())
 
     def hand_over(self, run: Run) -> None:
         if self._threads < self.size:
@@ -52,16 +62,25 @@ class Crew:
         if run.has_returned:  # just now
             among.discard(run)
 
+    def dismiss(self) -> None:
+        """Let every thread end as soon as it has nothing to perform."""
+        for _ in range(self._threads):
+            self._todo.put(None)
+
     def _add_thread(self) -> None:
         threading.Thread(target=self._work, name="perform", daemon=True).start()
 
     def _work(self) -> None:
         while True:
             run = self._todo.get()
+            if run is None:
+                return
             if not run.begin_once():
                 continue  # the loop released it meanwhile
+            self.performing.add(run)
             end = perform(run, self.worker)
             run.has_returned = True
+            self.performing.discard(run)
             if not run.end_once():
                 self.hung.discard(run)
                 self.abandoned.discard(run)
@@ -73,7 +92,9 @@ class Crew:
 
 def perform(run: Run, worker: str) -> End:
     """Perform a claimed job; whatever it raises becomes an end."""
-    with logs.about(run.job, worker):
+    with logs.about(run.job, worker), spans.perform(run.job, worker) as span:
+        run.job.trace = tracing.caller.get() or None  # its hooks follow this run
+        log.debug("started")
         run.start()
         try:
             run.check()
@@ -81,6 +102,8 @@ def perform(run: Run, worker: str) -> End:
         except BaseException as error:  # sys.exit() in a job must not end its thread
             end = _end(run, error)
         run.finish()
+        span.note({"tabie.outcome": end.outcome.value})
+        span.end_with(end.error)
         sessions.give_back()
     return end
 

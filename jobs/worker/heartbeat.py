@@ -18,6 +18,7 @@ from jobs.db import faults, sessions, text
 from jobs.db.sessions import Patience
 from jobs.models import Job, Worker
 from jobs.run import Pulse, Run
+from jobs.worker.alive import SignsOfLife
 
 log = logging.getLogger(__name__)
 
@@ -84,17 +85,21 @@ class Heartbeat(threading.Thread):
         name: str,
         slots: int,
         lease: timedelta,
+        way: str,
         runs: Callable[[], list[Run]],
         watchdog: Watchdog,
         wake: Callable[[], None],
+        signs: SignsOfLife,
     ) -> None:
         super().__init__(name="heartbeat", daemon=True)
         self.worker = name
         self.slots = slots
         self.lease = lease
+        self.way = way
         self.runs = runs
         self.watchdog = watchdog
         self.wake = wake  # called by the first beat after one that failed
+        self.signs = signs
         self.pulse = Pulse(lease.total_seconds())
         self.draining = False
         self.is_well = True
@@ -108,6 +113,7 @@ class Heartbeat(threading.Thread):
         while not self.stopped.wait(max(0.0, due_at - time.monotonic())):
             # At a fixed rate. Beats missed while the process was frozen are not repeated.
             due_at = max(due_at + interval, time.monotonic())
+            self.signs.give()
             try:
                 with self.watchdog.watch("Beating"):
                     self.beat()
@@ -163,15 +169,18 @@ class Heartbeat(threading.Thread):
         patience = Patience(locks=self.lease / 8, statements=self.lease / 4)
         with sessions.short_transaction(patience):
             if not Worker.objects.filter(name=self.worker).update(**facts):
-                Worker.objects.create(
-                    name=self.worker, slots=self.slots, version=__version__, **facts
-                )
+                known = {"slots": self.slots, "version": __version__, "way": self.way}
+                Worker.objects.create(name=self.worker, **known, **facts)
             Worker.objects.silent_for(self.lease).delete()
 
-    def stop(self) -> None:
-        """Stop beating and delete this worker's row."""
+    def stop(self, *, is_paying: bool) -> None:
+        """Stop beating and end this worker's row.
+
+        While a thread still waits for a paid answer, the row's lease goes on: other workers
+        must not take the call for lost.
+        """
         self.stopped.set()
         self.join(timeout=5)
         # If the database is down, the row stays and another worker deletes it later.
         with self.watchdog.watch("The last word"), suppress(Error):
-            Worker.objects.filter(name=self.worker).delete()
+            Worker.objects.end(self.worker, self.way, is_paying=is_paying)

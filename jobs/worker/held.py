@@ -18,6 +18,7 @@ from jobs.queue import outcomes
 from jobs.queue.outcomes import End
 from jobs.run import Pulse, Run
 from jobs.worker import journal
+from jobs.worker.bounds import Bounds
 from jobs.worker.crew import Crew
 from jobs.worker.stopping import Stopping
 
@@ -28,13 +29,15 @@ OVERSLEPT = 2.0  # seconds after which a job claimed ahead and not started is re
 
 
 class Held:
-    def __init__(self, crew: Crew, worker: str) -> None:
+    def __init__(self, crew: Crew, worker: str, bounds: Bounds) -> None:
         self.crew = crew
         self.worker = worker
+        self.bounds = bounds
         self.runs: dict[UUID, Run] = {}  # claimed and not ended
         self.counts: Counter[type[Job]] = Counter()  # of `runs`, per model
         self.ended: dict[type[Job], list[Ended]] = defaultdict(list)  # not settled yet
         self.alone: Run | None = None  # a suspect, beside which no job runs
+        self.outcomes: Counter[Outcome] = Counter()  # of all claims that were settled
 
     def __bool__(self) -> bool:
         return bool(self.runs or self.ended)
@@ -55,7 +58,7 @@ class Held:
     def take(self, jobs: Iterable[Job], pulse: Pulse, claimed_at: float, *, alone: bool) -> None:
         """Hold these claims, and let the crew perform them."""
         for job in jobs:
-            run = Run(job, pulse, claimed_at)
+            run = Run(job, pulse, claimed_at, self.bounds.ends_at)
             if old := self.runs.pop(job.id, None):
                 self.abandon(old)
             self.runs[job.id] = run
@@ -155,6 +158,7 @@ class Held:
         if not self.ended[model]:
             del self.ended[model]
         for each in [each for each in ready if each in written]:
+            self.outcomes[Outcome.LOST if each.end in missed else each.end.outcome] += 1
             journal.report(each.end, self.worker, missed=each.end in missed)
 
 

@@ -1,7 +1,7 @@
 """One line per event: readable on a terminal, JSON with LOG_FORMAT=json.
 
-Every line written within `about(job, worker)` names its job and worker. Its trace is that of the
-request or job that enqueued it; a job that came from neither is its own trace.
+Every line written within `about(job, worker)` names its job and worker. Every line of a request or
+a job names its trace: that of whoever caused it.
 """
 
 import json
@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from jobs import tracing
+from jobs import spans, tracing
 from jobs.db import text
 
 if TYPE_CHECKING:  # logging is set up before models can be imported
@@ -33,20 +33,20 @@ def about(job: "Job", worker: str) -> Iterator[None]:
 
 
 def _facts(record: logging.LogRecord) -> dict[str, object]:
-    """Who wrote the line, and what `tracing` says of the function that wrote it."""
-    told: dict[str, object] = getattr(record, "facts", {})
-    subject = _subject.get()
-    if subject is None:
-        return told
-    job, worker = subject
-    return {
-        **told,
-        "job": job._meta.label,
-        "id": str(job.pk),
-        "epoch": job.epoch,
-        "attempt": job.attempts + 1,
-        "worker": worker,
-    }
+    """What `tracing` says of a function, whose run wrote the line, and in which trace."""
+    facts: dict[str, object] = dict(getattr(record, "facts", {}))
+    if subject := _subject.get():
+        job, worker = subject
+        facts |= {
+            "job": job._meta.label,
+            "id": str(job.pk),
+            "epoch": job.epoch,
+            "attempt": job.attempts + 1,
+            "worker": worker,
+        }
+    if trace := tracing.trace_id.get():
+        facts["trace_id"] = trace
+    return facts
 
 
 class TextFormatter(logging.Formatter):
@@ -69,16 +69,22 @@ class TextFormatter(logging.Formatter):
 
 
 class JsonFormatter(logging.Formatter):
+    def __init__(self, database: str = "") -> None:
+        """Every line names the database, if it has a name."""
+        super().__init__()
+        self.always = {"database": database} if database else {}
+
     def format(self, record: logging.LogRecord) -> str:
         line = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(),
             "level": record.levelname,
             "logger": record.name,
             "message": record.getMessage(),
+            **self.always,
             **_facts(record),
         }
-        if trace := tracing.trace_id.get():
-            line["trace_id"] = trace
+        if span := spans.span_id():
+            line["span_id"] = span
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
         return json.dumps(line, default=str)

@@ -8,16 +8,20 @@ import logging
 import math
 import random
 import time
-from collections.abc import Callable
+from collections import defaultdict, deque
+from collections.abc import Callable, Collection
+from contextlib import suppress
 from functools import partial
+from queue import Empty, SimpleQueue
 
 from django.db import Error
 
 from jobs import queue
 from jobs.db import faults, sessions
-from jobs.models import Job
+from jobs.models import Job, job_models
 from jobs.paid.waiting import Wait, closed_for
 from jobs.queue import wakeup
+from jobs.queue.front import Front, pause_after
 from jobs.schedules.looking import Looker
 from jobs.worker import journal, survey
 from jobs.worker.alone import Reservation
@@ -29,10 +33,18 @@ from jobs.worker.outage import Outage
 log = logging.getLogger(__name__)
 
 SCHEDULES = 5.0  # seconds between two looks at the schedules
+FEW = 10  # models that are asked together, or claimed from without asking
+
+Model = type[Job]
 
 
 class Lookout:
-    """Looks at every poll, and soon after jobs were announced; tells the intake what it found."""
+    """Looks at every poll, and soon after jobs were announced; tells the intake what it found.
+
+    At a poll it asks everything about every model. If that was slow, because there are a hundred
+    models or because an old snapshot is open, there is a pause after it, and the polls until then
+    ask less: which of a few models have due jobs that are new.
+    """
 
     def __init__(
         self, worker: str, options: Options, intake: Intake, held: Held, outage: Outage
@@ -47,37 +59,88 @@ class Lookout:
         self.mercy = min(10.0, options.lease.total_seconds() / 2)
         self.looker = Looker()
         self.look_at = -math.inf
+        self.look_at_all_at = -math.inf
         self.schedules_at = -math.inf
-        self.is_fresh = False  # whether it looked since the worker last did something
-        self.announced = False
+        self.is_fresh = False  # whether it looked at all since the worker last did something
+        self.fronts: defaultdict[Model, Front] = defaultdict(Front)
+        self.notices: SimpleQueue[Collection[str]] = SimpleQueue()
+        self.announced: set[Model] = set()
+        self.turns = deque(intake.models)  # who is asked next, where not all are
+        self.kinds = {model._meta.label for model in job_models()}
 
     def hurry(self, seconds: float) -> None:
         self.look_at = min(self.look_at, time.monotonic() + seconds)
 
+    def look_at_all_soon(self, seconds: float = 0.0) -> None:
+        self.look_at_all_at = -math.inf
+        self.hurry(seconds)
+
     def look_once_more(self) -> None:
         """Look soon, at schedules too: a worker that drains ends only if nothing is due."""
         self.schedules_at = -math.inf
-        self.hurry(0.02)
+        self.look_at_all_soon(0.02)
+
+    def heed_notices(self) -> None:
+        """Claim what was announced, and look again a little later.
+
+        A job that is committed right after a notice sends no notice.
+        """
+        named: set[Model] = set()
+        with suppress(Empty):
+            while True:
+                named |= self.named(self.notices.get_nowait())
+        if not named:
+            return
+        if len(named) <= FEW:
+            self.intake.hungry |= named
+        self.announced |= named
+        self.hurry(1.5 * wakeup.PAUSE)
+
+    def named(self, kinds: Collection[str]) -> set[Model]:
+        """The models of this worker that a notice is about: all, if it names none or a stranger."""
+        if not kinds or not self.kinds.issuperset(kinds):
+            return set(self.intake.models)
+        return {model for model in self.intake.models if model._meta.label in kinds}
 
     def look(self) -> survey.Found | None:
-        """One query for all models, if it is time: due jobs, suspects, and jobs of dead workers."""
-        if self.announced:
-            # Look again a little later: a job committed right after a notice sends no notice.
-            self.announced = False
-            self.intake.hungry.update(self.intake.models)
-            self.hurry(1.5 * wakeup.PAUSE)
+        """If it is time, ask what there is to do."""
+        self.heed_notices()
         now = time.monotonic()
         if now < self.look_at:
             return None
         self.look_at = now + self.poll * random.uniform(1, 1.25)
         self.look_at_schedules(now)
-        found = survey.ask(self.intake.within_reach(), self.worker)
-        self.is_fresh = not found.is_guess
+        found = self.look_at_all(now) if now >= self.look_at_all_at else self.look_at_some()
+        self.announced.clear()
+        self.look_at = min(self.look_at, self.look_at_all_at)
         for model in found.out_of_reach:
             self.intake.put_aside(model)
+        return found
+
+    def look_at_all(self, now: float) -> survey.Found:
+        models = self.intake.within_reach()
+        found = survey.ask(models, self.worker)
+        self.is_fresh = True
+        pause = pause_after(found.seconds)
+        self.look_at_all_at = max(self.look_at, time.monotonic() + pause)
+        if pause:
+            for model in set(models) - set(found.out_of_reach):
+                self.fronts[model].rest(pause, None if model in found.due else found.now)
         if not found.should_stop:
             self.learn(found)
             self.rescue(found, now)
+        return found
+
+    def look_at_some(self) -> survey.Found:
+        """Ask about the models that were announced, or else about a few more of them in turn."""
+        self.turns.rotate(-FEW)
+        asked = self.announced or list(self.turns)[:FEW]
+        reach = self.intake.within_reach()
+        fronts = {model: self.fronts[model] for model in reach if model in asked}
+        found = survey.ask_from(fronts, self.worker)
+        self.intake.hungry.update(found.due)
+        for model in fronts.keys() - set(found.due) - set(found.out_of_reach):
+            self.fronts[model].pass_by(found.now)
         return found
 
     def look_at_schedules(self, now: float) -> None:
@@ -93,7 +156,7 @@ class Lookout:
             log.warning("The schedules are left alone for a while: %s", error)
 
     def learn(self, found: survey.Found) -> None:
-        self.intake.hungry.update(found.due)
+        self.intake.hungry = set(found.due)
         waits: dict[type[Job], Wait | None] = {}
         for model in {*found.due, *found.suspect}:
             self.unless_locked(model, partial(self.note_wait, waits))

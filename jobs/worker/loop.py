@@ -6,15 +6,18 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 
 from django.db import Error, connection
 
 from jobs import queue
-from jobs.db import sessions
+from jobs.db import database, sessions
 from jobs.models import Job
+from jobs.paid import limits
 from jobs.queue import wakeup
+from jobs.worker.alive import SignsOfLife
+from jobs.worker.bounds import Bounds
 from jobs.worker.crew import Crew
 from jobs.worker.heartbeat import Heartbeat, Watchdog
 from jobs.worker.held import OVERSLEPT, Held
@@ -42,30 +45,38 @@ class Loop:
         self.intake = Intake(job_models, options.slots, options.batch)
         self.bell = wakeup.Bell()
         self.crew = Crew(options.slots, self.name, self.bell.ring)
-        self.held = Held(self.crew, self.name)
+        self.bounds = Bounds(options.seconds, options.jobs)
+        self.held = Held(self.crew, self.name, self.bounds)
         self.stopping = Stopping(options.grace_for(job_models))
         self.outage = Outage()
         self.lookout = Lookout(self.name, options, self.intake, self.held, self.outage)
         # A hung thread may keep a connection of the pool. The other threads need some too.
         self.most_hung = max(2, min(options.slots, sessions.POOL_SIZE))
         self.retry_at = -math.inf
+        self.signs = SignsOfLife(options.alive_file, is_guest=options.is_guest)
         self.watchdog = Watchdog(options.lease.total_seconds())
         self.heartbeat = Heartbeat(
             self.name,
             options.slots,
             options.lease,
+            options.way,
             self.held.to_beat,
             self.watchdog,
             self.come_back,
+            self.signs,
         )
         self.listener = wakeup.Listener(self.hear)
 
     def run(self, *, drain: bool = False) -> int:
         """Work until stopped, or with `drain` until no job is due; returns the exit code."""
         lease = self.options.lease
-        log.info("%s started: %d slots, lease %s", self.name, self.options.slots, lease)
-        for thread in (self.watchdog, self.heartbeat, self.listener):
-            thread.start()
+        on = f" on {database.name()}" if database.name() else ""
+        log.info("%s started%s: %d slots, lease %s", self.name, on, self.options.slots, lease)
+        self.heartbeat.start()
+        if not self.options.is_guest:  # the watchdog would end the process of others
+            self.watchdog.start()
+            self.listener.start()
+        self.signs.begin()
         with sessions.with_patience(self.options.patience):
             while not self.is_done(drain):
                 self.turn()
@@ -73,7 +84,9 @@ class Loop:
             log.error("The database can't be used: other workers will rescue the held jobs.")
             self.stopping.exit_code = 1
         self.listener.stopped.set()
-        self.heartbeat.stop()
+        self.crew.dismiss()
+        self.heartbeat.stop(is_paying=self.crew.is_buying)
+        self.signs.end()
         log.info("%s stopped%s.", self.name, self.stopping.by)
         return self.stopping.exit_code
 
@@ -103,7 +116,8 @@ class Loop:
         """Wait and try again. What is no fault of the database, and stays, ends the worker."""
         connection.close()
         self.retry_at = self.outage.note(error)
-        self.lookout.hurry(0)  # a turn that asks nothing does not show that the outage is over
+        # A turn that asks nothing does not show that the outage is over.
+        self.lookout.look_at_all_soon()
         if isinstance(error, Error):
             return
         log.error("A turn of the worker failed", exc_info=error)
@@ -121,7 +135,7 @@ class Loop:
         if self.may_claim() and self.intake.has_room(self.held.counts):
             return -math.inf
         deadline = min((run.deadline for run in self.held.runs.values()), default=math.inf)
-        return min(self.lookout.look_at, deadline)
+        return min(self.lookout.look_at, deadline, self.bounds.ends_at)
 
     # Called by other threads and by signals
 
@@ -130,9 +144,9 @@ class Loop:
         self.stopping.hear(number)
         self.bell.ring()
 
-    def hear(self) -> None:
-        """Jobs were announced. Called by the listener's thread."""
-        self.lookout.announced = True
+    def hear(self, kinds: Collection[str]) -> None:
+        """Jobs of these kinds were announced, or of any. Called by the listener's thread."""
+        self.lookout.notices.put(kinds)
         self.bell.ring()
 
     def come_back(self) -> None:
@@ -153,6 +167,9 @@ class Loop:
             log.critical("%d threads hang: the worker ends.", hung)
             self.stopping.exit_code = 1
             self.stopping.has_reason = True
+        if self.bounds.is_time_up and not self.stopping:
+            log.info("The worker's time is up.")
+            self.stopping.has_reason = True
         if self.stopping:
             self.give_back()
         if self.held.ended:
@@ -161,6 +178,7 @@ class Loop:
     def give_back(self) -> None:
         if not self.heartbeat.draining:
             self.heartbeat.draining = True
+            self.signs.stop()
             by, grace = self.stopping.by, self.stopping.grace
             log.info("Stopping%s: running jobs have up to %.0f s.", by, grace)
         self.stopping.begin()
@@ -202,11 +220,26 @@ class Loop:
 
     def start(self, model: type[Job], wanted: int, *, suspect: bool = False) -> int:
         claimed_at = time.monotonic()
-        jobs = queue.claim(model, wanted, self.name, self.options.lease, suspect=suspect)
+        wanted = self.bounds.share_of(wanted)
+        if not wanted or not self.has_time(model):
+            return 0
+        # Suspects have an index of their own, and few entries in it.
+        front = None if suspect else self.lookout.fronts[model]
+        jobs = queue.claim(
+            model, wanted, self.name, self.options.lease, suspect=suspect, front=front
+        )
+        self.bounds.claimed += len(jobs)
         self.held.take(jobs, self.heartbeat.pulse, claimed_at, alone=suspect)
         if jobs:
             self.lookout.is_fresh = False
         return len(jobs)
+
+    def has_time(self, model: type[Job]) -> bool:
+        """Whether a paid call of this model would be answered before the worker's time is up."""
+        if self.bounds.ends_at == math.inf:
+            return True
+        with sessions.short_transaction():
+            return limits.has_time(model, self.bounds.time_left)
 
     # done
 

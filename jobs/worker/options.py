@@ -1,8 +1,10 @@
 """The options of a worker, chosen by its operator."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 
 from jobs.db.sessions import Patience
 from jobs.models import Job
@@ -14,7 +16,12 @@ class Options:
     batch: int = 500  # most jobs per claim
     poll: float = 1.0  # seconds between looks
     lease: timedelta = timedelta(seconds=60)
+    alive_file: Path | None = None  # whose age shows that the worker lives
     grace: timedelta | None = None  # for running jobs on stop; None: the longest timeout + 5 s
+    seconds: float = math.inf  # after which it claims no more
+    jobs: float = math.inf  # most that it claims
+    way: str = ""  # how a worker that does not stay was started, in words for people
+    is_guest: bool = False  # in a process that serves something else and goes on without it
 
     @property
     def patience(self) -> Patience:

@@ -182,6 +182,7 @@ def where(page):
     return page.evaluate("document.getElementById('providers-title').getBoundingClientRect().top")
 
 
+@pytest.mark.long
 def test_no_button_becomes_another_under_the_finger(guide, visit):
     limits.find("gemini")
     limits.find("painter")
@@ -203,6 +204,7 @@ def test_no_button_becomes_another_under_the_finger(guide, visit):
     assert page.evaluate("document.activeElement === document.body")
 
 
+@pytest.mark.long
 def test_a_dashboard_that_is_not_renewed_says_so(guide, visit):
     page = log_in(visit("/"), "viewers")
     page.goto("/admin/")

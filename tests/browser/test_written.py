@@ -125,6 +125,7 @@ def is_translated():
     return not any(under_way) and keys <= set(spoken.values_list("key", flat=True))
 
 
+@pytest.mark.long
 def test_a_guide_is_written_translated_and_painted_from_one_form(author, workshop, visit):
     page = author
     ask_for_kyoto(page)

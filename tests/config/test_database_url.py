@@ -75,8 +75,8 @@ def test_a_server_is_reached_through_its_socket(quick_python, tmp):
     ],
 )
 def test_a_mistyped_address_is_refused_without_its_password(url):
-    with pytest.raises(ImproperlyConfigured, match="DATABASE_URL can't be read") as refused:
-        database_url.read(url)
+    with pytest.raises(ImproperlyConfigured, match="DATABASES_X_URL can't be read") as refused:
+        database_url.read(url, "DATABASES_X_URL")
 
     assert "Hidden" not in "".join(traceback.format_exception(refused.value, chain=True))
     assert refused.value.__cause__ is refused.value.__context__ is None
@@ -93,10 +93,13 @@ def test_nothing_prints_the_password_of_a_mistyped_address(quick_python):
     assert "Traceback" not in refused.stderr
 
 
-def test_a_debug_page_hides_the_password(settings):
-    settings.DATABASE_URL = "postgresql://user:Hidden@host/db"
+@pytest.mark.parametrize("variable", ["DATABASE_URL", "DATABASES_TOKYO_URL"])
+def test_a_debug_page_hides_the_password(settings, variable):
+    setattr(settings, variable, "postgresql://user:Hidden@host/db")
+    # The development server adds its environment to what a request holds.
+    request = RequestFactory().get("/", **{variable: "postgresql://user:Hidden@host/db"})
 
-    page = ExceptionReporter(RequestFactory().get("/"), None, None, None).get_traceback_html()
+    page = ExceptionReporter(request, None, None, None).get_traceback_html()
 
-    assert "DATABASE_URL" in page
+    assert variable in page
     assert "Hidden" not in page

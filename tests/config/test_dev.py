@@ -83,6 +83,7 @@ def test_every_line_says_whose_it_is(supervise):
     )
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_reaches_every_command_once_and_all_may_drain(supervise, number):
     supervisor, _ = supervise(web=["runserver"], worker=["runworker"])
@@ -105,6 +106,7 @@ def test_when_one_command_ends_the_others_end_too(supervise, checkout):
     assert supervisor.returncode == 1
 
 
+@pytest.mark.long
 def test_a_second_signal_is_passed_on(supervise):
     supervisor, _ = supervise(worker=["wait"])
     supervisor.send_signal(signal.SIGTERM)
@@ -117,6 +119,7 @@ def test_a_second_signal_is_passed_on(supervise):
     assert "told to stop" in output
 
 
+@pytest.mark.long
 def test_commands_are_stopped_though_nobody_reads_any_more(supervise):
     supervisor, _ = supervise(web=["runserver"], worker=["runworker"])
     children = children_of(supervisor.pid)
@@ -161,6 +164,7 @@ def test_make_stop_ends_what_runs_from_this_folder_and_nothing_else(supervise, s
     assert elsewhere.poll() is editor.poll() is None
 
 
+@pytest.mark.long
 def test_the_process_at_a_taken_port_is_named(python, start, checkout):
     (checkout / "manage.py").rename(checkout / "real.py")
     (checkout / "manage.py").write_text(LISTEN)
@@ -196,6 +200,7 @@ def test_a_second_instance_is_refused_before_anything_is_started(python, checkou
     assert not (checkout / ".postgres").exists()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("port", ["0", "65536", "http", "８０００"])
 def test_what_is_no_port_is_refused(python, port):
     refused = python("manage.py", "dev", DEBUG="true", PORT=port)

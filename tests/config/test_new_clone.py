@@ -11,6 +11,7 @@ from config.embedded.server import Server, binaries
 from tests.config.families import alive, children_of
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not binaries(), reason="the embedded PostgreSQL is not installed")
 def test_a_new_clone_shows_a_picture_and_leaves_nothing_running(start, checkout, port):
     dev = start("manage.py", "dev", PORT=str(port))

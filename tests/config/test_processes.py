@@ -87,6 +87,13 @@ def test_the_guard_does_not_call_stopped_what_is_not(machine, capsys, monkeypatc
     )
 
 
+@pytest.mark.parametrize("choice", ["", "--database tokyo ", "--database=tokyo "])
+def test_a_worker_is_found_whichever_database_it_serves(choice):
+    assert (
+        Process(1, 1, 1, f"/x/bin/python3 manage.py {choice}runworker --drain").name == "runworker"
+    )
+
+
 def test_processes_are_found_without_the_command_ps(monkeypatch):
     monkeypatch.setenv("PATH", "")
 

@@ -6,6 +6,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from config import protection
+from config.database_names import Choice
 from tests.config.conftest import ROOT
 
 PRODUCTION = {
@@ -50,7 +51,7 @@ def test_production_refuses_what_anybody_could_guess_or_choose(name, unsafe):
     key, hosts, url = {**PRODUCTION, name: unsafe}.values()
 
     with pytest.raises(ImproperlyConfigured) as refused:
-        protection.refuse_without(key, hosts.split(), url)
+        protection.refuse_without(key, hosts.split(), Choice("", "DATABASE_URL", url))
 
     assert [other for other in PRODUCTION if f"  {other}: " in str(refused.value)] == [name]
 
@@ -190,7 +191,9 @@ def test_an_old_key_that_anybody_could_guess_is_refused(unsafe):
     key, hosts, url = PRODUCTION.values()
 
     with pytest.raises(ImproperlyConfigured, match="  SECRET_KEY_FALLBACKS: ") as refused:
-        protection.refuse_without(key, hosts.split(), url, [OLD[0], unsafe])
+        protection.refuse_without(
+            key, hosts.split(), Choice("", "DATABASE_URL", url), [OLD[0], unsafe]
+        )
 
     assert unsafe not in str(refused.value)
 

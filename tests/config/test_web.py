@@ -14,12 +14,14 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
+from django.db import connection
 from gunicorn.config import Config
 
 from config import web
 from tests.config.conftest import ROOT
 from tests.config.test_settings import PRODUCTION
-from tests.jobs.processes import environment
+from tests.jobs.databases import locked
+from tests.jobs.processes import environment, wait_until
 
 pytestmark = pytest.mark.django_db  # or this file alone would have no database
 
@@ -29,13 +31,14 @@ import sys
 from config import web
 web.ARRIVE_SECONDS = {patience}
 from gunicorn.app.wsgiapp import run
-sys.argv = ["gunicorn", "--bind", {bind!r}, "--workers", "1", "--threads", "4"]
+sys.argv = ["gunicorn", "--bind", {bind!r}, "--workers", "1", "--threads", "{threads}"]
 sys.argv += ["--graceful-timeout", "600", "config.wsgi"]
 run()
 """
 HOST = "Host: example.org\r\n"
 FORM = "Content-Type: application/x-www-form-urlencoded\r\nCookie: csrftoken=" + "a" * 32 + "\r\n"
 PAGE = "/robots.txt"  # needs no database
+THREADS = 4
 CLIENTS = 30  # many more than threads
 
 
@@ -43,7 +46,7 @@ class Site:
     def __init__(self, patience):
         self.folder = tempfile.TemporaryDirectory(prefix="tabie-")
         self.socket = Path(self.folder.name, "s")
-        started = START.format(patience=patience, bind=f"unix:{self.socket}")
+        started = START.format(patience=patience, threads=THREADS, bind=f"unix:{self.socket}")
         log = Path(self.folder.name, "log")  # a file: a full pipe would stop the site
         with log.open("wb") as stderr:
             self.process = subprocess.Popen(
@@ -171,6 +174,38 @@ def test_no_header_moves_the_site_or_makes_it_secure(site):
 
     assert "Strict-Transport-Security" not in answer.headers  # only sent over https
     assert answer.headers["Location"].startswith("/static/")
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+@pytest.mark.parametrize("host", ["10.0.0.7:8000", "evil.example"])
+def test_a_probe_is_answered_whatever_the_site_is_called(site, path, host):
+    probe = f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
+    wait_until(lambda: site.ask(probe).endswith("\r\n\r\nok\n"))  # a busy machine is ready later
+
+    answer = site.ask(probe)
+
+    assert answer.startswith("HTTP/1.1 200 OK\r\n")
+    assert "\r\nCache-Control: no-store" in answer
+
+
+def test_a_process_whose_threads_all_wait_for_the_database_still_lives(site):
+    with locked("guides"), ExitStack() as stack:
+        for _ in range(THREADS):
+            stack.enter_context(site.connect(request("/", method="GET") + "\r\n"))
+        wait_until(lambda: count_waiting() == THREADS)
+
+        assert site.visit("/healthz").text == "ok\n"
+        assert count_waiting() == THREADS  # no thread was needed
+
+
+def count_waiting():
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_stat_clear_snapshot()")
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+            " AND datname = current_database()"
+        )
+        return cursor.fetchone()[0]
 
 
 def test_a_request_has_a_deadline(django_db_setup):

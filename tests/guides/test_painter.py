@@ -95,6 +95,7 @@ def test_every_motif_can_be_painted(motif):
     assert len(set(painting.resize((64, 64)).get_flattened_data())) > 200
 
 
+@pytest.mark.few(8)
 @pytest.mark.usefixtures("coarse")
 @pytest.mark.parametrize(
     "name",

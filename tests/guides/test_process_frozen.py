@@ -61,6 +61,7 @@ FREEZE = {
 }
 
 
+@pytest.mark.few(1)
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize(("where", "code"), FREEZE.values(), ids=FREEZE.keys())
 def test_a_worker_frozen_before_its_request_buys_nothing_when_it_comes_back(
@@ -93,6 +94,7 @@ ANYWHERE = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize(("where", "code", "paid"), ANYWHERE.values(), ids=ANYWHERE.keys())
 def test_a_worker_frozen_anywhere_does_no_harm_when_it_comes_back(
@@ -121,6 +123,7 @@ def test_a_worker_frozen_anywhere_does_no_harm_when_it_comes_back(
 TIMEOUT = 6  # seconds for a call; the beginning of the answer comes within them
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_an_answer_that_arrives_while_the_worker_is_frozen_is_kept(start, service):
     save_guide("Kinkaku-ji")

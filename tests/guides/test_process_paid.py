@@ -53,6 +53,7 @@ POINTS = {
 }
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("where", "code", "paid"), POINTS.values(), ids=POINTS.keys())
 def test_a_killed_worker_costs_no_answer_that_was_stored(start, service, where, code, paid):
     save_guide("Kinkaku-ji")
@@ -66,6 +67,7 @@ def test_a_killed_worker_costs_no_answer_that_was_stored(start, service, where, 
     assert Counter(Call.objects.values_list("state", flat=True))["stored"] == 1
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("half_read", [False, True], ids=["in flight", "answer half read"])
 def test_a_worker_killed_while_it_waits_costs_one_answer_more(start, service, half_read):
     save_guide("Kinkaku-ji")
@@ -136,6 +138,7 @@ def test_retry_after_stops_the_whole_fleet_until_it_ends(start, service):
     assert not SpotImageJob.objects.filter(attempts__gt=0).exists()
 
 
+@pytest.mark.long
 def test_an_hour_of_outage_uses_no_attempt_and_all_pictures_come(start, service):
     save_guide(*[f"spot {number}" for number in range(3)])
     clock = Clock()
@@ -211,6 +214,7 @@ def test_a_stopping_worker_stores_the_answer_it_waits_for(start, service):
 # What can't be made into a picture
 
 
+@pytest.mark.long
 def test_an_answer_that_can_not_be_encoded_is_garbage_and_bought_anew(start, service):
     save_guide("Kinkaku-ji")
     service.script = [answers.picture(answers.png(100, 17_000))]

@@ -72,6 +72,7 @@ def test_a_guide_of_five_spots_takes_six_requests(start, gemini):
     assert len(gemini.ledger) == 1 + len(NAMES)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("where", "code", "_repeated"), PLACES.values(), ids=PLACES.keys())
 def test_a_worker_killed_at_any_step_asks_gemini_nothing_twice(
     start, gemini, where, code, _repeated
@@ -160,6 +161,7 @@ def paint(start, pictures, monkeypatch):
     return paint
 
 
+@pytest.mark.long
 def test_a_guide_written_by_batch_is_honest_for_a_day_and_longer(start, batches, client, paint):
     wish(spots=len(NAMES))
     page = Page(client, batches)

@@ -52,15 +52,19 @@ def test_a_picture_in_a_private_bucket_is_reached_through_this_site(spot, client
         assert content[8:12] == b"WEBP"
 
 
-def test_a_picture_in_a_public_bucket_has_its_own_address(spot, client, s3, keep_in):
+@pytest.mark.parametrize(
+    ("named", "folder"),
+    [({}, ""), ({"DATABASE": "tokyo", "DATABASES_TOKYO_URL": "sqlite:///x.db"}, "/tokyo")],
+)
+def test_a_picture_in_a_public_bucket_has_its_own_address(spot, client, s3, keep_in, named, folder):
     servers.open_to_all(s3)
     public = f"{s3.url}/{s3.bucket}"
-    keep_in(s3.environment | {"S3_PUBLIC_URL": public})
+    keep_in(s3.environment | {"S3_PUBLIC_URL": public} | named)
 
     paint(spot.spot_name)
 
     spot.refresh_from_db()
-    assert spot.image_url.startswith(f"{public}/pictures/")
+    assert spot.image_url.startswith(f"{public}{folder}/pictures/")
     addresses = spot.srcset.split()[::2]
     assert len(addresses) == len(images.WIDTHS)
     assert spot.image_url in addresses

@@ -17,6 +17,7 @@ from django.db.utils import load_backend
 from config import database_url
 from config.databases import tune
 from config.embedded.server import NAME, PORT, USER, Server, binaries
+from tests.jobs.conftest import elsewhere
 from tests.jobs.processes import wait_until
 
 
@@ -29,6 +30,18 @@ def a_session_waits():
             " WHERE datname = current_database() AND wait_event_type = 'Lock')"
         )
         return cursor.fetchone()[0]
+
+
+@contextmanager
+def locked(table):
+    """A table that another session has locked, as some migrations do."""
+
+    def lock():
+        with connection.cursor() as cursor:
+            cursor.execute(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE")
+
+    with elsewhere(lock):
+        yield
 
 
 @contextmanager
@@ -72,7 +85,7 @@ def using(url):
     """Let this process use the database at an address that an operator could set."""
     usual = connections["default"]
     nowhere = {"HOST": "", "PORT": "", "PASSWORD": "", "OPTIONS": {}}
-    settings = usual.settings_dict | nowhere | tune(database_url.read(url))
+    settings = usual.settings_dict | nowhere | tune(database_url.read(url, "DATABASE_URL"))
     connections["default"] = load_backend(settings["ENGINE"]).DatabaseWrapper(settings, "default")
     try:
         yield

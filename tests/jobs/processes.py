@@ -41,7 +41,9 @@ class WorkerProcess:
     With a gate, no job ends before the test opens the gate.
     """
 
-    def __init__(self, log, *options, before="", url="", lease=LEASE, slots=4, gate=False):
+    def __init__(
+        self, log, *options, before="", url="", lease=LEASE, slots=4, gate=False, variables=None
+    ):
         self.log_file = log
         self.gate = log.with_suffix(".gate")
         defaults = ["--poll=0.2", f"--lease={lease}", f"--max-concurrent={slots}"]
@@ -51,7 +53,8 @@ class WorkerProcess:
             environment=os.environ
             | environment()
             | ({"DATABASE_URL": url} if url else {})
-            | ({"GATE": str(self.gate)} if gate else {}),
+            | ({"GATE": str(self.gate)} if gate else {})
+            | (variables or {}),
             stderr=log,
             before=before,
         )
@@ -150,18 +153,20 @@ def start(transactional_db, tmp_path):
         print(f"--- {worker.log_file.name}, exit code {worker.exit_code()}\n{worker.log}")
 
 
+def url_of(name):
+    """A database with this name, or in this file, as the one that this process is connected to."""
+    host = connection.settings_dict["HOST"]
+    if connection.vendor == "sqlite":
+        return f"sqlite:///{name}"
+    return f"postgresql:///{host}/{name}" if host.startswith("/") else f"postgresql://{host}/{name}"
+
+
 def environment():
     """How another process reaches the database that this one is connected to."""
     to = connection.settings_dict
-    if connection.vendor == "sqlite":
-        url = f"sqlite:///{to['NAME']}"
-    elif to["HOST"].startswith("/"):
-        url = f"postgresql:///{to['HOST']}/{to['NAME']}"
-    else:
-        url = f"postgresql://{to['HOST']}/{to['NAME']}"
     variables = {
         "DJANGO_SETTINGS_MODULE": "tests.settings",
-        "DATABASE_URL": url,
+        "DATABASE_URL": url_of(to["NAME"]),
         "PGUSER": to["USER"],
         "PGPASSWORD": to["PASSWORD"],
         "PGPORT": str(to["PORT"]),

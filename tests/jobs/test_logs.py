@@ -38,6 +38,13 @@ def test_a_line_outside_of_a_run_says_nothing_of_one(lines):
     assert "job" not in json.loads(lines(logs.JsonFormatter())[0])
 
 
+def test_every_line_of_json_names_a_database_that_has_a_name(lines):
+    log.info("idle")
+
+    assert json.loads(lines(logs.JsonFormatter("tokyo"))[0])["database"] == "tokyo"
+    assert "database" not in json.loads(lines(logs.JsonFormatter())[0])
+
+
 def test_an_event_is_one_line_whatever_its_text(lines):
     log.info("first\nsecond")
 

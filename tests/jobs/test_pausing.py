@@ -253,6 +253,7 @@ def plan_of(act):
     return plan, int(plan.split("shared hit=")[1].split()[0])
 
 
+@pytest.mark.few(1)
 @pytest.mark.postgres
 @pytest.mark.parametrize("is_paused", [False, True])
 def test_the_claim_uses_its_index_and_reads_nothing_of_a_paused_kind(
@@ -268,6 +269,7 @@ def test_the_claim_uses_its_index_and_reads_nothing_of_a_paused_kind(
     assert pages < (10 if is_paused else 100)
 
 
+@pytest.mark.few(1)
 @pytest.mark.postgres
 @pytest.mark.parametrize("is_paused", [False, True])
 def test_a_look_reads_a_few_pages_however_many_wait(many_queued, is_paused):

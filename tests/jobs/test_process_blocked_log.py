@@ -32,6 +32,7 @@ def full_pipe():
     os.close(write_end)
 
 
+@pytest.mark.long
 def test_a_worker_whose_log_can_not_be_written_ends_and_others_do_its_jobs(start, full_pipe):
     ids = enqueue_chores(200, seconds=0.01)
     mute = subprocess.Popen(

@@ -1,8 +1,10 @@
+import math
 from datetime import timedelta
 
 import pytest
 from django.db.models.functions import Now
 
+from jobs.management.commands.runworker import duration
 from jobs.models import Status
 from tests.jobs import processes
 from tests.jobs.processes import assert_each_done_once, enqueue_chores, statuses
@@ -35,6 +37,25 @@ def test_draining_does_not_wait_for_later_jobs(start):
     assert statuses() == {Status.QUEUED: 3}
 
 
+def test_a_worker_for_cron_ends_when_its_time_is_up(start):
+    enqueue_chores(1, seconds=5)
+    enqueue_chores(3)
+
+    worker = start("--drain", "--for=3s", slots=1)
+
+    assert worker.exit_code() == 0
+    assert statuses() == {Status.SUCCEEDED: 1, Status.QUEUED: 3}
+    assert worker.row.get().way == "runworker --drain"
+    assert "The worker's time is up." in worker.log
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("50", 50), ("50s", 50), ("2m", 120), (None, math.inf)]
+)
+def test_times_are_read_with_or_without_a_unit(text, seconds):
+    assert duration(text) == seconds
+
+
 @pytest.mark.parametrize(
     ("option", "explanation"),
     [
@@ -45,6 +66,9 @@ def test_draining_does_not_wait_for_later_jobs(start):
         ("--lease=1.9", "it must be at least 2 s"),
         ("--lease=nan", "it must be at least 2 s"),
         ("--max-concurrent=0", "it must be more than 0"),
+        ("--for=soon", "--for soon: it must be a time of at least 1 s: 50, 50s or 2m."),
+        ("--for=0", "at least 1 s"),
+        ("--for=-5s", "at least 1 s"),
     ],
 )
 def test_nonsense_on_the_command_line_is_refused_with_an_explanation(start, option, explanation):

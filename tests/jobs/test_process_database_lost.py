@@ -77,6 +77,7 @@ def test_an_idle_worker_can_be_stopped_while_the_database_is_down(start, tmp_pat
     assert "Traceback" not in worker.log
 
 
+@pytest.mark.long
 def test_terminated_connections_are_replaced_and_nothing_is_lost(start):
     ids = enqueue_chores(40, 0.2) + enqueue_chores(40, 0.2, "query_then_wait")
     worker = start(before=COME_BACK_SOON)

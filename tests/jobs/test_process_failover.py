@@ -76,7 +76,7 @@ class Storm:
 
 
 @pytest.mark.parametrize("synchronous", [True, False], ids=["synchronous", "asynchronous"])
-def test_a_standby_takes_over_in_mid_storm(pair, start, synchronous):
+def test_a_standby_takes_over_in_mid_storm(pair, start, synchronous, capsys):
     pair.start(synchronous=synchronous)
     ids = enqueue_chores(COUNT, 0.3, script="sign")
     pair.catch_up()
@@ -98,15 +98,17 @@ def test_a_standby_takes_over_in_mid_storm(pair, start, synchronous):
     for job_id, pid in Effect.objects.values_list("job_id", "result"):
         assert f":{pid}:" in workers[job_id]
     lost = storm.successes - len(ids)
-    print(
-        f"{storm.outages} failovers: {max(lost, 0)} acknowledged settlements lost, and made again"
-    )
+    with capsys.disabled():
+        print(
+            f"\n{storm.outages} failovers lost {max(lost, 0)} settlements, which were made again."
+        )
     assert lost <= 0 if synchronous else lost > 0
     for lines in storm.lines_about_outages():
         assert len(lines) <= 3 * storm.outages, lines
 
 
-def test_work_goes_on_soon_after_there_is_a_primary_again(pair, start):
+@pytest.mark.long
+def test_work_goes_on_soon_after_there_is_a_primary_again(pair, start, capsys):
     pair.start(synchronous=False)
     ids = enqueue_chores(8, script="query_then_wait")
     worker = start(url=pair.url, gate=True)
@@ -118,7 +120,8 @@ def test_work_goes_on_soon_after_there_is_a_primary_again(pair, start):
     pair.fail_over()
     since = time.monotonic()
     wait_until(lambda: count_effects() > 0)
-    print(f"The first result was written {time.monotonic() - since:.1f} s after the promotion.")
+    with capsys.disabled():
+        print(f"\nThe first result came {time.monotonic() - since:.1f} s after the promotion.")
     wait_until(all_ended)
 
     assert_each_done_once(ids)

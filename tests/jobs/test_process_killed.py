@@ -43,6 +43,7 @@ def test_what_a_killed_worker_held_is_done_by_another(start):
         assert rescue.ended_at >= lease_of[rescue.job_id]
 
 
+@pytest.mark.long
 def test_a_killed_worker_leaves_the_list_by_itself(start):
     victim = start(lease=SHORT)
     wait_until(lambda: victim.is_listed)
@@ -88,6 +89,7 @@ def kill_a_busy_one(workers, chance, start):
     workers[workers.index(victim)] = start(lease=8)
 
 
+@pytest.mark.long
 def test_two_workers_with_the_same_host_and_pid_stay_apart(start):
     one = start(before=SAME_HOST_AND_PID, slots=2, lease=8, gate=True)
     other = start(before=SAME_HOST_AND_PID, slots=2, lease=8, gate=True)

@@ -47,6 +47,7 @@ def count(status):
     return Order.objects.filter(status=status).count()
 
 
+@pytest.mark.long
 def test_no_window_has_more_calls_than_the_limit_and_the_burst(start, books):
     rate, burst = 360, 4
     open_shop(requests_per_minute=rate, burst=burst)

@@ -50,6 +50,7 @@ def test_a_worker_paused_past_its_lease_writes_nothing_and_lives_on(start):
     assert not slow.has_ended
 
 
+@pytest.mark.long
 def test_a_worker_paused_while_another_finished_its_job_writes_nothing(start):
     [id] = enqueue_chores(1, script="sign")
     slow = start(lease=SHORT, gate=True)

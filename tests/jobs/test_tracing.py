@@ -6,22 +6,17 @@ from datetime import timedelta
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
-from django.test import RequestFactory
 
 from config import logs as setting
-from config.tracing import middleware, trace_of
 from jobs import llm, queue, tracing
 from jobs.models import Outcome
 from jobs.paid.batches.models import Batch
 from jobs.queue import processes
 from jobs.queue.outcomes import End
 from jobs.worker import logs
-from tests.testapp.models import Chore, Digest
+from tests.testapp.models import Chore
 
 pytestmark = pytest.mark.django_db
-
-TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
-TRACED = {"traceparent": f"00-{TRACE}-00f067aa0ba902b7-01"}
 
 
 @pytest.fixture
@@ -134,72 +129,10 @@ def test_a_row_whose_process_was_not_read_is_not_read_for_the_log(
         tracing.logged(lambda job: None)(deferred)
 
 
-# The trace id
+def test_a_model_is_no_process(lines):
+    queue.claim(Chore, 1, "w", timedelta(minutes=1))
 
-
-def test_a_run_is_traced_by_its_job(caplog):
-    job = Chore(name="sweep")
-    caplog.set_level(logging.INFO)
-
-    with logs.about(job, "w"):
-        logging.getLogger("some.library").info("sweeping")
-        [line] = [json.loads(logs.JsonFormatter().format(record)) for record in caplog.records]
-
-    assert line["trace_id"] == job.id.hex
-    assert tracing.trace_id.get() == ""
-
-
-@pytest.mark.parametrize(
-    ("header", "is_taken"),
-    [
-        (f"00-{TRACE}-00f067aa0ba902b7-01", True),
-        (f"00-{'0' * 32}-00f067aa0ba902b7-01", False),
-        (f"00-{TRACE}-{'0' * 16}-01", False),
-        (f"00-{TRACE.upper()}-00f067aa0ba902b7-01", False),
-        (f"ff-{TRACE}-00f067aa0ba902b7-01", False),
-        (f"00-{TRACE}-00f067aa0ba902b7-01\n", False),
-        ("", False),
-    ],
-)
-def test_a_request_is_traced_by_its_caller_or_anew(header, is_taken):
-    found = trace_of(header)
-
-    assert (found == TRACE) == is_taken
-    assert len(bytes.fromhex(found)) == 16
-
-
-def test_the_lines_of_a_request_name_its_trace(client, caplog, monkeypatch):
-    seen = []
-    note = lambda record: seen.append(logs.JsonFormatter().format(record)) or ""  # noqa: E731
-    monkeypatch.setattr(caplog.handler, "format", note)
-
-    client.get("/nothing/", headers=TRACED)
-
-    assert any(json.loads(line).get("trace_id") == TRACE for line in seen)
-    assert tracing.trace_id.get() == ""
-
-
-def test_from_the_request_to_the_follow_up_it_is_one_trace(worker, caplog, monkeypatch):
-    """The request enqueues, the job enqueues in its hook, the follow-up runs."""
-    monkeypatch.setattr(Chore, "on_success", lambda self, result: queue.enqueue([Digest()]))
-    caplog.set_level(logging.DEBUG, logger="jobs.queue")
-    seen = []
-    note = lambda record: seen.append(json.loads(logs.JsonFormatter().format(record))) or ""  # noqa: E731
-    monkeypatch.setattr(caplog.handler, "format", note)
-
-    def get_response(request):
-        queue.enqueue([Chore(name="sweep")])
-
-    middleware(get_response)(RequestFactory(headers=TRACED).get("/"))
-    tracing.trace_id.set("")
-    worker.succeed(worker.claim_one())
-    with logs.about(worker.claim_one(Digest), "w"):
-        logging.getLogger("jobs.queue").info("summing up")
-
-    enqueued = [line for line in seen if line["message"] == "ENTER enqueue"]
-    assert [line["trace_id"] for line in enqueued] == [TRACE, TRACE]
-    assert seen[-1]["trace_id"] == TRACE
-    assert seen[-1]["job"] == "testapp.Digest"
+    assert all("process_id" not in line for line in lines())
 
 
 # The setting

@@ -1,4 +1,3 @@
-import math
 import time
 
 import pytest
@@ -9,20 +8,21 @@ from jobs import queue
 from jobs.queue import wakeup
 from jobs.queue.wakeup import Listener
 from tests.jobs.conftest import in_another_thread
-from tests.testapp.models import NoopJob
+from tests.testapp.models import Chore, NoopJob
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres]
 
 
 @pytest.fixture(autouse=True)
 def no_recent_notice(monkeypatch):
-    monkeypatch.setattr(wakeup, "_last_notice", -math.inf)
+    monkeypatch.setattr(wakeup, "_noticed", {})
+    monkeypatch.setattr(wakeup, "_unsent", wakeup._Unsent())
 
 
 @pytest.fixture
 def woken():
     calls = []
-    listener = Listener(lambda: calls.append(time.monotonic()))
+    listener = Listener(calls.append)
     listener.start()
     wait_for(calls, 1)  # the listener calls once when it starts
     calls.clear()
@@ -35,6 +35,46 @@ def test_a_committed_job_wakes_the_workers(woken):
     queue.enqueue([NoopJob()])
 
     wait_for(woken, 1)
+
+
+def test_a_notice_names_the_kinds_of_its_transaction(woken):
+    with transaction.atomic():
+        queue.enqueue([NoopJob()])
+        queue.enqueue([Chore(name="sweep")])
+        queue.enqueue([NoopJob()])
+
+    wait_for(woken, 1)
+    assert woken == [["testapp.Chore", "testapp.NoopJob"]]
+
+
+def test_what_a_savepoint_takes_back_does_not_take_the_notice_of_the_rest(woken):
+    with transaction.atomic():
+        with transaction.atomic():
+            queue.enqueue([NoopJob()])
+            transaction.set_rollback(True)
+        queue.enqueue([Chore(name="sweep")])
+
+    wait_for(woken, 1)
+    assert "testapp.Chore" in woken[0]
+
+
+def test_a_kind_is_named_however_soon_after_another(woken, monkeypatch):
+    monkeypatch.setattr(wakeup, "PAUSE", 3600)
+    queue.enqueue([NoopJob()])
+    queue.enqueue([Chore(name="sweep")])
+
+    wait_for(woken, 2)
+    assert woken == [["testapp.NoopJob"], ["testapp.Chore"]]
+
+
+def test_more_kinds_than_a_notice_can_name_are_any_kind(woken, monkeypatch):
+    monkeypatch.setattr(wakeup, "LONGEST", 20)
+    with transaction.atomic():
+        queue.enqueue([NoopJob()])
+        queue.enqueue([Chore(name="sweep")])
+
+    wait_for(woken, 1)
+    assert woken == [[]]
 
 
 def test_nobody_is_woken_before_the_commit(woken):
@@ -58,7 +98,7 @@ def test_many_commits_in_a_row_are_one_notice(woken, monkeypatch):
         for _ in range(50):
             queue.enqueue([NoopJob()])
 
-    assert sum("NOTIFY" in query["sql"] for query in sent) == 1
+    assert sum("pg_notify" in query["sql"] for query in sent) == 1
     wait_for(woken, 1)
 
 
@@ -86,7 +126,7 @@ def test_a_listener_whose_connection_was_ended_listens_again(woken):
     end_sessions("LISTEN jobs")
     wait_for(woken, 1)
     woken.clear()
-    wakeup._last_notice = -math.inf
+    wakeup._noticed.clear()
 
     queue.enqueue([NoopJob()])
 

@@ -243,8 +243,7 @@ def test_a_stopping_worker_finishes_what_runs_and_gives_back_the_rest(finish, mo
     with running(worker):
         wait_until(lambda: Chore.objects.filter(status=Status.PROCESSING).exists())
         queue.enqueue(Chore(name=f"ahead {number}") for number in range(3))
-        worker.lookout.announced = True
-        worker.bell.ring()
+        worker.hear([Chore._meta.label])
         wait_until(lambda: len(worker.held.runs) == 4)
         worker.stop()
         wait_until(lambda: Chore.objects.filter(status=Status.QUEUED, attempts=0).count() == 3)

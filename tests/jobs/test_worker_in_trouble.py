@@ -88,7 +88,7 @@ def test_an_idle_worker_logs_that_the_database_is_away(monkeypatch, caplog):
     worker = loop()
     worker.turn()
     monkeypatch.setattr("jobs.worker.survey.ask", Mock(side_effect=OperationalError("away")))
-    worker.lookout.hurry(0)
+    worker.lookout.look_at_all_soon()
 
     for _ in range(3):
         worker.turn()

@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from jobs.alerts.cli import alerts
 from jobs.console import audit, cli
 from jobs.db import text
+from jobs.management.arguments import add_database
 
 ANSWERS = {**cli.ANSWERS, "alerts": alerts}
 EPILOG = "Exit codes: 0 done, or all is well; 1 something needs a person, or was left; 2 misused."
@@ -21,6 +22,7 @@ class Command(BaseCommand):
     help = f"Shows and moves jobs, pauses and resumes providers and kinds of jobs. {EPILOG}"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
+        add_database(parser)
         does = parser.add_subparsers(dest="does", required=True, metavar="COMMAND")
         for name, help in (
             (
@@ -101,8 +103,17 @@ def reschedule(parser: ArgumentParser) -> None:
     parser.add_argument("--priority", type=int, metavar="N", help="lower first")
 
 
+def asked(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--probe",
+        action="store_true",
+        help="one word instead; exit code 1 only if the database or a needed worker is missing",
+    )
+
+
 def listed(parser: ArgumentParser) -> None:
     select(parser)
+    parser.add_argument("--trace", metavar="ID", help="only jobs of this trace")
     parser.add_argument("--limit", type=int, default=20, help="at most this many lines (20)")
 
 
@@ -153,7 +164,7 @@ def summed(parser: ArgumentParser) -> None:
 
 
 ARGUMENTS: dict[str, Callable[[ArgumentParser], None]] = {
-    "status": lambda parser: None,
+    "status": asked,
     "list": listed,
     "show": shown,
     "requeue": requeue,

@@ -113,6 +113,7 @@ def _submit(batch: "Batch", run: Run) -> None:
 
 def _send_new(batch: "Batch", run: Run, client: BatchClient) -> None:
     creating.wait_while_closed(batch)
+    creating.refuse_without_time(run)  # before the file is uploaded in vain
     if not (batch.input_file and _is_fresh(batch)):
         creating.upload(batch, run, client)
     if batch.total and not members.are_wanted(batch):

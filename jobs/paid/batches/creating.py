@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from django.db import Error
 from django.db.models.functions import Now
 
+from jobs import spans
 from jobs.db import sessions
 from jobs.errors import AnswerLost, BadRequest, NoRoom, Snooze
 from jobs.models import Call, Provider, State
@@ -93,7 +94,8 @@ def _create(batch: "Batch", run: Run, client: BatchClient) -> Remote:
     send_by = time.monotonic() + ledger.SEND_WITHIN.total_seconds()
     before = may_send.set(partial(ledger.refuse_if_late, run, send_by))
     try:
-        with run.step("create"):
+        links = members.traces(batch) if spans.tracer() else []
+        with run.step("create"), spans.call(batch.provider, links):
             ledger.refuse_if_late(run, send_by)
             run.allow(timedelta(seconds=CREATE_SECONDS) + ledger.MARGIN)
             _, model = services.split(batch.provider)
@@ -110,8 +112,13 @@ def wait_while_closed(batch: "Batch") -> None:
         raise Snooze(pace.closed(batch), str(closed)) from None
 
 
+def refuse_without_time(run: Run) -> None:
+    limits.refuse_without_time(CREATE_SECONDS, run.time_left)
+
+
 def _begin(batch: "Batch", run: Run) -> None:
     run.check()
+    refuse_without_time(run)
     try:
         with sessions.short_transaction():
             provider = limits.lock(batch.provider)

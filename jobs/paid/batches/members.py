@@ -12,6 +12,7 @@ from django.db.models import Exists, F, OuterRef, Q, Sum
 from django.db.models.fields.json import KT
 from django.db.models.functions import Now
 
+from jobs import spans, tracing
 from jobs.db import sessions, text
 from jobs.errors import LeaseLost, OutcomeUnknown, PermanentError, Snooze
 from jobs.models import Call, Job, JobQuerySet, Provider, State, Status, Strategy
@@ -74,6 +75,13 @@ def jobs_of(calls: Collection[Call]) -> Iterator[JobQuerySet]:
         with suppress(LookupError):  # a model that is not installed any more
             model: type[Job] = apps.get_model(kind)
             yield model.objects.with_ids(members)
+
+
+def traces(batch: "Batch") -> list[str]:
+    """The traceparents of its first members, for links from the batch to them."""
+    first = of(batch).only("job_id", "kind").order_by("pk")[: spans.MOST_LINKS]
+    kept = [trace for jobs in jobs_of(first) for trace in jobs.values_list("trace", flat=True)]
+    return [trace for trace in kept if trace and tracing.valid(trace)]
 
 
 def wake(calls: Collection[Call]) -> bool:

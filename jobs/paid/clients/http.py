@@ -13,7 +13,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -199,7 +200,8 @@ class Exchange:
 
     def result(self, fetch: Callable[[], httpx2.Response], timeout: float) -> httpx2.Response:
         """The answer within `timeout` seconds awake; else raises NotSent, Lost or Unusable."""
-        thread = threading.Thread(target=self.run, args=(fetch,), name="paid-call", daemon=True)
+        run = partial(copy_context().run, self.run, fetch)  # its log lines keep their trace
+        thread = threading.Thread(target=run, name="paid-call", daemon=True)
         try:
             thread.start()
         except RuntimeError as error:  # the system allows no further thread

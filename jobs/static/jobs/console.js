@@ -225,6 +225,30 @@ function countRows() {
   if (!hasActions) window.Actions(boxes, { parent: list }); // the list was empty at first
 }
 
+// Copying. A page on plain http has no clipboard: there it copies what is selected in a field.
+
+async function copy(text) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const focused = document.activeElement;
+  const field = document.createElement("textarea");
+  field.value = text;
+  document.body.append(field);
+  field.select();
+  const isCopied = document.execCommand("copy");
+  field.remove();
+  focused.focus();
+  getSelection().removeAllRanges(); // a page with a selection does not refresh
+  if (!isCopied) throw new Error("not copied");
+}
+
+document.addEventListener("click", async ({ target }) => {
+  const button = target.closest("[data-copy]");
+  if (!button) return;
+  const said = button.parentNode.querySelector("[role=status]");
+  said.textContent = await copy(button.dataset.copy).then(() => button.dataset.done, () => button.dataset.failed);
+  setTimeout(() => { said.textContent = ""; }, 3000);
+});
+
 // The moment of the last look, also when nothing has changed since.
 function setClock(page, time) {
   const clock = page.querySelector("[data-clock]");

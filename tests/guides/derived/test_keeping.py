@@ -67,6 +67,7 @@ def test_of_two_runs_at_once_one_keeps():
     assert kept() == BOTH
 
 
+@pytest.mark.long
 def test_a_worker_killed_between_keeping_and_settling_keeps_once(start):
     ask_for_lines("one", "two")
     work()

@@ -67,6 +67,7 @@ def test_what_is_kept_stays_as_it_is_when_it_is_read_again(written):
     assert "<script" not in kept.lower()
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "piece",
     [

@@ -60,6 +60,7 @@ def everything_is_kept():
     )
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("where", "at", "before"), STEPS.values(), ids=STEPS.keys())
 def test_a_killed_worker_costs_no_request(start, tmp_path, monkeypatch, where, at, before):
     monkeypatch.setenv("ANSWERS_FOLDER", str(tmp_path / "answers"))

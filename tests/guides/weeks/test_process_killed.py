@@ -31,6 +31,7 @@ queue.settle = fatal
 POINTS = {"before": "os.kill(os.getpid(), 9)", "after": "pass"}
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("point", POINTS)
 @pytest.mark.parametrize("model", [WeeklySummary, LLMJob, KeepWeek])
 def test_a_worker_killed_at_any_step_leaves_one_text(start, model, point, scribe):

@@ -82,6 +82,7 @@ def assert_written_once(repeated=0):
     assert not manuscript().planned.exclude(state="written").exists()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("where", "code", "repeated"), POINTS.values(), ids=POINTS.keys())
 def test_a_killed_worker_asks_nothing_twice(start, folders, where, code, repeated):
     with transaction.atomic():
@@ -98,6 +99,7 @@ def test_a_killed_worker_asks_nothing_twice(start, folders, where, code, repeate
     assert_written_once(repeated)
 
 
+@pytest.mark.long
 def test_a_worker_killed_during_the_bulk_loses_no_text(start, folders, monkeypatch):
     monkeypatch.setenv("SCRIBE_SECONDS", "0.4")
     wish(spots=SPOTS)

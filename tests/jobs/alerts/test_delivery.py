@@ -46,6 +46,7 @@ def test_a_beginning_and_an_end_arrive_with_all_their_facts(receiver):
         "began_at": begun["began_at"],
         "ended_at": None,
         "site": "guides.example.org",
+        "database": "",
         "url": "https://guides.example.org/admin/jobs/worker/",
     }
     assert ended["text"] == "Over: Failed chores: 2"

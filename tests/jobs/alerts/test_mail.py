@@ -28,6 +28,20 @@ def test_a_mail_tells_the_beginning_and_another_the_end(mailed):
     assert "Ended:" in ended.body
 
 
+def test_a_message_about_a_database_with_a_name_begins_with_it(mailed, receiver, settings):
+    settings.DATABASE = "tokyo"
+    see(need("failed", "Failed chores: 2"))
+    deliver()
+    pass_minutes(5)
+    see()
+    deliver()
+
+    begun, ended = mailed
+    assert begun.subject == "[guides.example.org] tokyo: Failed chores: 2"
+    assert ended.subject == "[guides.example.org] tokyo: Over: Failed chores: 2"
+    assert {delivery.body["database"] for delivery in receiver.deliveries} == {"tokyo"}
+
+
 def test_both_ways_get_their_own_message(receiver, mailed):
     receiver.script = [receiver.lose_reply]
     see("failed")

@@ -17,6 +17,7 @@ MESSAGE = Message(
     began_at=timezone.now(),
     ended_at=None,
     site="guides.example.org",
+    database="",
     url="",
     sent_at=timezone.now(),
 )

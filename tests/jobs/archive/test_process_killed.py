@@ -31,6 +31,7 @@ def rows(answers, monkeypatch):
     return {job: rows_in_database(job) for job in jobs}
 
 
+@pytest.mark.long
 def test_a_worker_killed_in_the_middle_of_archiving_loses_nothing(rows, start):
     queue.enqueue([Retention()])
     for files in (2, 6):

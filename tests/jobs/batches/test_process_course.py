@@ -90,6 +90,7 @@ class Day:
         return self.elapsed >= timedelta(hours=hour) and asleep.exists()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("to", Strategy.values)
 def test_the_strategy_may_change_in_mid_process(start, office, to):
     before = {"sync": "batch", "batch": "sync"}[to]
@@ -112,6 +113,7 @@ def test_the_strategy_may_change_in_mid_process(start, office, to):
         assert len(alone) == 3
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("step", ["upload", "create"])
 def test_a_server_without_batches_is_asked_at_once(start, openai_office, step):
     office = openai_office
@@ -129,6 +131,7 @@ def test_a_server_without_batches_is_asked_at_once(start, openai_office, step):
     )
 
 
+@pytest.mark.long
 def test_a_budget_for_ten_of_a_hundred_sends_ten_and_the_rest_when_it_is_raised(start, office):
     fixed = {"price": Decimal("0.04"), "input_price": 0, "output_price": 0}
     Provider.objects.update(**fixed, daily_budget=Decimal("0.20"))

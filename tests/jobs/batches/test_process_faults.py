@@ -22,6 +22,7 @@ HOLDING = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("where", "call"), HOLDING.values(), ids=HOLDING.keys())
 def test_postgresql_restarts_in_the_middle_of_a_batch(cluster, office, start, where, call):
     office.submit(4)
@@ -40,6 +41,7 @@ def test_postgresql_restarts_in_the_middle_of_a_batch(cluster, office, start, wh
     assert Batch.objects.get().attempts == 0
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["batches", "calls"])
 def test_a_storage_that_refuses_writes_loses_no_result_and_buys_none_again(
     start, office, tmp_path, name

@@ -57,6 +57,7 @@ POINTS = {
 CHUNKS = f"import django; django.setup(); import {B}.handing_out as h; h.CHUNK = 2\n"
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("where", "code"), POINTS.values(), ids=POINTS.keys())
 def test_a_worker_killed_there_loses_no_line_and_pays_none_twice(start, office, where, code):
     office.submit(4)
@@ -71,6 +72,7 @@ def test_a_worker_killed_there_loses_no_line_and_pays_none_twice(start, office, 
     assert not LLMJob.objects.filter(attempts__gt=0).exists()
 
 
+@pytest.mark.long
 def test_a_worker_killed_in_the_download_downloads_it_again(start, openai_office):
     office = openai_office
     office.submit(4)
@@ -87,6 +89,7 @@ def test_a_worker_killed_in_the_download_downloads_it_again(start, openai_office
     assert office.provider.spent == office.price_of_all
 
 
+@pytest.mark.long
 def test_a_worker_killed_while_the_vendor_keeps_its_reply_is_found_again(start, openai_office):
     office = openai_office
     office.submit(4)

@@ -96,6 +96,7 @@ def test_a_start_from_any_moment_finds_the_same_moments(expression, zone, start)
         assert times.next_after(expression, zone, moment) == later
 
 
+@pytest.mark.few(24)
 @pytest.mark.parametrize("most", [2, times.MOST])
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 @pytest.mark.parametrize(("zone", "start"), NIGHTS)

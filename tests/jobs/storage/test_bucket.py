@@ -81,6 +81,18 @@ def test_what_is_removed_is_gone_and_the_name_is_free(any_server):
     assert bucket.read(NAME) == b"another"
 
 
+def test_two_sites_in_one_bucket_neither_find_nor_remove_files_of_the_other(any_server):
+    tokyo, other = any_server.open(prefix="tokyo/"), any_server.open()
+
+    tokyo.put(NAME, b"answer")
+    other.remove(NAME)
+
+    assert not other.exists(NAME)
+    assert other.exists(f"tokyo/{NAME}")
+    assert tokyo.read(NAME) == tokyo.read_range(NAME, 0, 6) == b"answer"
+    assert f"/tokyo/{NAME}?" in tokyo.signed_url(NAME, 60)
+
+
 def test_objects_say_what_they_are_and_how_long_they_may_be_kept(s3):
     bucket = s3.open(cache_control="public, max-age=31536000, immutable")
 
