@@ -4,6 +4,7 @@ import os
 import random
 import shutil
 import signal
+import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,7 +71,6 @@ class Pair:
     """A primary and its standby; after a failover they have changed places."""
 
     def __init__(self, folder):
-        # Every address in 127.0.0.0/8 is this machine.
         net = f"127.{random.randint(1, 254)}.{random.randint(0, 254)}"
         self.nodes = [
             Node(folder / name, durable=False, address=f"{net}.{number}")
@@ -124,6 +124,8 @@ def pair(transactional_db):
 
     Request it before `start`, so that it ends after the workers.
     """
+    if sys.platform != "linux":
+        pytest.skip("Only on Linux is every address in 127.0.0.0/8 this machine.")
     folder = Path(tempfile.mkdtemp(prefix="tabie-"))
     folder.chmod(0o755)
     pair = Pair(folder)
