@@ -57,6 +57,13 @@ test-long: $(TOOLS) .env ## Search longer, try every variant, and console, alert
 	@DATABASE_URL=sqlite:///.test.sqlite3 $(BIN)/pytest --long tests/jobs/test_console_*.py \
 		tests/jobs/alerts tests/jobs/test_process_*.py tests/jobs/*/test_process_*.py
 
+# PATRONI: the program, from an environment of its own with patroni[etcd3,psycopg3].
+.PHONY: test-failover
+test-failover: $(TOOLS) .env ## Let standbys take over again and again, and put PgBouncer in between (15 minutes)
+	@STORM=2000 FAIL_OVER_EVERY=10 PATRONI="$(PATRONI)" $(BIN)/pytest -n 0 -rs --long --timeout 1800 \
+		tests/jobs/test_failover.py tests/jobs/test_process_failover.py tests/jobs/test_process_pooler.py \
+		tests/jobs/test_process_patroni.py
+
 .PHONY: test-year
 test-year: $(TOOLS) .env ## Let five workers run a schedule every minute of a simulated year (45 minutes)
 	@SPAN=year $(BIN)/pytest tests/jobs/schedules/test_five_workers.py

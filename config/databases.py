@@ -8,6 +8,15 @@ from config import database_url
 from config.database_names import Choice
 from config.embedded import server
 
+# A host that vanished without a word: by default, the kernel waits for it for minutes or hours.
+HOST_LOST = {
+    "connect_timeout": 3,  # seconds, for each host that the URL names
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 25_000,  # milliseconds
+}
+
 
 def choose(chosen: Choice, folder: Path) -> dict[str, Any]:
     """The database of its URL, or else one in this folder."""
@@ -41,4 +50,5 @@ def tune(database: dict[str, Any]) -> dict[str, Any]:
         return {**database, "OPTIONS": {**options, **database.get("OPTIONS", {})}}
     # Server-side cursors outlive their transaction, which a transaction pooler can't keep.
     pooled = {"DISABLE_SERVER_SIDE_CURSORS": True}
+    database = {**database, "OPTIONS": {**HOST_LOST, **database.get("OPTIONS", {})}}
     return {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True, **pooled, **database}

@@ -1,4 +1,5 @@
 from django.apps import AppConfig, apps
+from django.db.backends.signals import connection_created
 from django.db.models.signals import post_migrate
 from django.utils.module_loading import autodiscover_modules
 from django.utils.translation import gettext_lazy as _
@@ -22,11 +23,13 @@ class JobsConfig(AppConfig):
     def ready(self) -> None:
         from jobs.console.groups import make_groups
         from jobs.db import checks as database_checks  # noqa: F401 (registers itself)
+        from jobs.db import failover
         from jobs.models import checks  # noqa: F401 (registers itself)
         from jobs.models.tuning import tune
         from jobs.schedules import checks as schedule_checks  # noqa: F401 (registers itself)
         from jobs.schedules.declaring import declare
 
+        connection_created.connect(failover.prepare)
         post_migrate.connect(tune)
         post_migrate.connect(declare)
         post_migrate.connect(make_groups)

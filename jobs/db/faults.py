@@ -44,6 +44,11 @@ def is_servers(error: BaseException) -> bool:
     return _says(error, SQLITE_SERVER) or (is_gone and connection.vendor == "postgresql")
 
 
+def is_read_only(error: BaseException) -> bool:
+    """Whether the server refuses to write: it has become a standby."""
+    return isinstance(error, Error) and _state(error) == READ_ONLY
+
+
 def is_passing(error: BaseException) -> bool:
     """Whether the same write may succeed later, because no job caused the error."""
     if not isinstance(error, Error) or _state(error) == IDLE_IN_TRANSACTION:

@@ -1,15 +1,18 @@
 """Connections of this process, and short transactions."""
 
+import logging
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import timedelta
 from typing import Any, NamedTuple
 
 from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
 from django.db.utils import load_backend
+from psycopg import Error
 
 POOL_SIZE = 3
-CONNECT_SECONDS = 5
+CONNECT_SECONDS = 3  # for each host that DATABASE_URL names
+RECONNECT_SECONDS = 1
 IDLE = timedelta(seconds=4)
 
 
@@ -103,8 +106,40 @@ def share_pool() -> None:
     """Make all threads without their own connection share a small pool."""
     settings = connections.settings[DEFAULT_DB_ALIAS]
     if connection.vendor == "postgresql":
-        settings["OPTIONS"]["pool"] = {"min_size": 0, "max_size": POOL_SIZE, "max_idle": 60}
+        settings["OPTIONS"].setdefault("connect_timeout", CONNECT_SECONDS)
+        settings["OPTIONS"]["pool"] = POOL
         settings |= {"CONN_MAX_AGE": 0, "CONN_HEALTH_CHECKS": True}
+        # It logs every try to connect. The worker itself says once that the database is away.
+        logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
+
+
+def keep_connecting(pool: Any) -> None:
+    """Let a pool that gave up try again at once, as long as a thread waits for a connection.
+
+    By itself it would double its pauses, and sleep on when the database is back.
+    """
+    if pool.get_stats().get("requests_waiting"):
+        with suppress(Error):
+            pool.putconn(pool.getconn(timeout=RECONNECT_SECONDS / 100))
+
+
+POOL = {
+    "min_size": 0,
+    "max_size": POOL_SIZE,
+    "max_idle": 60,
+    "reconnect_timeout": RECONNECT_SECONDS,
+    "reconnect_failed": keep_connecting,
+}
+
+
+def elsewhere(statement: str) -> None:
+    """Execute a statement in another session than this thread's; in a worker, one of the pool."""
+    other = connections.create_connection(DEFAULT_DB_ALIAS)
+    try:
+        with other.cursor() as cursor:
+            cursor.execute(statement)
+    finally:
+        other.close()
 
 
 def give_back() -> None:

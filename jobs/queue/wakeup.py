@@ -4,21 +4,27 @@ A notice names the kinds of the new jobs, so that workers ask about no others. A
 kinds is about any of them: plain SQL and workers of older code send it.
 """
 
+import logging
+import secrets
 import threading
 import time
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from queue import Empty, SimpleQueue
+from typing import Any
 
 from django.db import connection, transaction
 
 from jobs.db import sessions
 from jobs.models import Job
 
+log = logging.getLogger(__name__)
+
 # NOTIFY takes a lock of the whole server at commit, so each process names a kind at most once per
 # pause. A woken worker looks again after the pause, so it also finds jobs that sent no notice.
 PAUSE = 0.02
 LONGEST = 7_999  # bytes that a notice may carry
+ECHO_SECONDS = 5.0
 
 _noticed: dict[str, float] = {}  # when each kind was last named (monotonic)
 
@@ -83,6 +89,7 @@ class Listener(threading.Thread):
     def __init__(self, wake: Callable[[Collection[str]], None]) -> None:
         super().__init__(name="listener", daemon=True)
         self.wake = wake
+        self.is_deaf = False
         self.stopped = threading.Event()
 
     def run(self) -> None:
@@ -101,8 +108,25 @@ class Listener(threading.Thread):
     def listen(self) -> None:
         connection.ensure_connection()
         raw = connection.connection
-        raw.execute("LISTEN jobs")
+        if hears(raw):
+            self.is_deaf = False
+            raw.execute("LISTEN jobs")
+        elif not self.is_deaf:
+            self.is_deaf = True
+            log.info("LISTEN has no effect, as behind a pooler: jobs are found by polling alone.")
         self.wake([])  # for notices sent before LISTEN
         while not self.stopped.is_set():
             for notice in raw.notifies(timeout=1, stop_after=1):
                 self.wake(notice.payload.split())
+
+
+def hears(session: Any) -> bool:
+    """Whether a notice that another session sends arrives here.
+
+    On a channel of its own, which wakes nobody. Behind a transaction pooler LISTEN stays with a
+    session of the server that anybody may use next, so `jobs` must not be tried there.
+    """
+    echo = f"jobs_{secrets.token_hex(8)}"
+    session.execute(f"LISTEN {echo}")
+    sessions.elsewhere(f"NOTIFY {echo}")
+    return any(session.notifies(timeout=ECHO_SECONDS, stop_after=1))

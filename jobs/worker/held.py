@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db import Error
 
 from jobs import queue
-from jobs.db import faults
+from jobs.db import faults, sessions
 from jobs.errors import LeaseLost, TimedOut
 from jobs.models import Job, Outcome
 from jobs.queue import outcomes
@@ -73,6 +73,21 @@ class Held:
         if not run.begin_once() and run.end_once():
             self.crew.give_up(run, self.crew.abandoned)
 
+    def release_unknown(self, model: type[Job]) -> None:
+        """Release claims that this worker made, but whose COMMIT it got no reply to.
+
+        Nobody performs them, and only this worker can tell before their leases end.
+        """
+        known = {run.job.id for run in self.to_beat()}
+        with sessions.short_transaction():
+            ours = list(model.objects.processing().filter(locked_by=self.worker))
+        reason = "The database was lost during the claim."
+        ends = [released(job, reason) for job in ours if job.id not in known]
+        missed = queue.settle(ends)
+        for end in ends:
+            if end not in missed:
+                journal.report(end, self.worker)
+
     # Ended: by itself, or because the worker gives up
 
     def collect(self) -> list[Run]:
@@ -95,7 +110,7 @@ class Held:
         since = time.monotonic() - OVERSLEPT
         late = [run for run in self.runs.values() if run.claimed_at < since and run.begin_once()]
         for run in late:
-            self.end(run, release(run, "It waited too long for a free slot."))
+            self.end(run, released(run.job, "It waited too long for a free slot."))
         return late
 
     def give_back(self, stopping: Stopping) -> None:
@@ -106,7 +121,7 @@ class Held:
             # A run with an open paid call may finish, unless the stop is urgent.
             may_end = stopping.is_time_up and (stopping.is_urgent or not run.is_paying)
             if run.begin_once() or (may_end and run.end_once()):
-                self.end(run, release(run, reason))
+                self.end(run, released(run.job, reason))
 
     def end(self, run: Run, end: End) -> None:
         """Move a run from `runs` to `ended`, where it waits to be settled."""
@@ -162,5 +177,5 @@ class Ended:
         self.not_before = time.monotonic() + self.pause
 
 
-def release(run: Run, reason: str) -> End:
-    return End(run.job, Outcome.RELEASED, error=LeaseLost(reason))
+def released(job: Job, reason: str) -> End:
+    return End(job, Outcome.RELEASED, error=LeaseLost(reason))

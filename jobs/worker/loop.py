@@ -103,6 +103,9 @@ class Loop:
 
     def work(self) -> None:
         self.held.settle()
+        if self.outage.since is not None:
+            for model in self.intake.within_reach():
+                self.lookout.unless_locked(model, self.held.release_unknown)
         if not self.stopping:
             self.look()
         if not self.stopping:

@@ -7,6 +7,8 @@ import time
 
 log = logging.getLogger(__name__)
 
+LONGEST_WAIT = 2.0  # seconds; so work goes on within 5 s, even if a dead host is asked first
+
 
 class Outage:
     """Logs once that the database can't be used, and once that it is back."""
@@ -23,9 +25,9 @@ class Outage:
             self.since = now
         self.faults += 1
         if self.faults == 2:  # a single fault may be a stale connection
-            log.warning("The database can't be used: %s. Trying again until it can.", error)
+            log.warning("The database can't be used; trying again until it can: %s", error)
         # The first retry comes at once, later ones after growing, jittered waits.
-        wait = 0.0 if self.faults == 1 else min(5.0, 0.05 * 2.0**self.faults)
+        wait = 0.0 if self.faults == 1 else min(LONGEST_WAIT, 0.05 * 2.0**self.faults)
         return now + wait * random.uniform(0.5, 1)
 
     def over(self) -> None:

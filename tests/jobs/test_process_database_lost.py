@@ -92,6 +92,16 @@ def test_terminated_connections_are_replaced_and_nothing_is_lost(start):
     assert set(Chore.objects.values_list("attempts", "interruptions")) == {(0, 0)}
 
 
+def test_a_session_on_a_server_that_became_a_standby_is_given_to_no_other_job(start):
+    [id] = enqueue_chores(1, script="meet_standby")
+    start(before=COME_BACK_SOON)
+
+    wait_until(all_ended)
+
+    assert outcomes_of(id) == ["unavailable", "succeeded"]
+    assert Chore.objects.get().attempts == 0
+
+
 def terminate_other_connections():
     with connection.cursor() as cursor:
         cursor.execute(

@@ -1,11 +1,18 @@
 """A fault of the database server costs no job an attempt, and no result is dropped."""
 
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from datetime import timedelta
 from unittest.mock import Mock
 
 import pytest
-from django.db import InternalError, OperationalError, connection
+from django.db import (
+    InternalError,
+    OperationalError,
+    close_old_connections,
+    connection,
+    transaction,
+)
 
 from jobs import queue
 from jobs.db import faults
@@ -15,7 +22,7 @@ from jobs.worker.loop import Loop
 from jobs.worker.options import Options
 from tests.jobs.conftest import new_chore
 from tests.jobs.orders import run_of
-from tests.jobs.processes import wait_until
+from tests.jobs.processes import outcomes_of, wait_until
 from tests.jobs.running import running
 from tests.testapp.models import Chore, Hooked
 
@@ -37,6 +44,37 @@ def fault(state):
 def test_it_is_the_servers_fault(state):
     assert faults.is_servers(fault(state))
     assert faults.is_passing(fault(state))
+
+
+@pytest.mark.postgres
+def test_a_claim_whose_reply_was_lost_is_released_at_once_and_is_no_interruption(monkeypatch):
+    chore = new_chore("sweep")
+    claim = queue.claim
+
+    def lose_the_reply(*arguments, **options):
+        monkeypatch.setattr(queue, "claim", claim)
+        claim(*arguments, **options)
+        raise fault("08006")
+
+    monkeypatch.setattr(queue, "claim", lose_the_reply)
+    with running(Loop([Chore], Options(lease=timedelta(hours=1)))):
+        wait_until(lambda: Chore.objects.get().status == Status.SUCCEEDED)
+
+    assert outcomes_of(chore.id) == ["released", "succeeded"]
+    assert Chore.objects.get().interruptions == 0
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("block", [nullcontext, transaction.atomic])
+def test_a_session_whose_server_became_read_only_is_left(block):
+    with connection.cursor() as cursor:
+        cursor.execute("SET default_transaction_read_only = on")
+
+    with pytest.raises(InternalError, match="read-only"), block():
+        Chore.objects.update(priority=1)
+    close_old_connections()  # as after a request
+
+    assert new_chore("sweep")
 
 
 @pytest.mark.postgres

@@ -113,12 +113,17 @@ def test_a_wake_up_that_fails_does_not_fail_the_commit(monkeypatch):
     assert NoopJob.objects.count() == 1
 
 
-def test_a_listener_whose_connection_was_ended_listens_again(woken):
+def end_sessions(query):
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-            " WHERE query = 'LISTEN jobs' AND datname = current_database()"
+            " WHERE query LIKE %s AND datname = current_database() AND pid <> pg_backend_pid()",
+            [query],
         )
+
+
+def test_a_listener_whose_connection_was_ended_listens_again(woken):
+    end_sessions("LISTEN jobs")
     wait_for(woken, 1)
     woken.clear()
     wakeup._noticed.clear()
@@ -126,6 +131,21 @@ def test_a_listener_whose_connection_was_ended_listens_again(woken):
     queue.enqueue([NoopJob()])
 
     wait_for(woken, 1)
+
+
+def test_a_listener_behind_a_pooler_says_so_once_however_often_it_connects(
+    monkeypatch, caplog, request
+):
+    """A pooler gives NOTIFY's answer to nobody; the real one is in test_process_pooler."""
+    caplog.set_level("INFO")
+    monkeypatch.setattr(wakeup, "ECHO_SECONDS", 0.1)
+    monkeypatch.setattr(wakeup.sessions, "elsewhere", lambda statement: None)
+    woken = request.getfixturevalue("woken")
+
+    end_sessions("LISTEN jobs\\_%")
+    wait_for(woken, 1)
+
+    assert caplog.text.count("LISTEN has no effect") == 1
 
 
 def wait_for(calls, number):

@@ -94,7 +94,7 @@ def test_an_idle_worker_logs_that_the_database_is_away(monkeypatch, caplog):
         worker.turn()
 
     assert worker.outage.faults == 3
-    assert caplog.text.count("The database can't be used: away") == 1
+    assert caplog.text.count("trying again until it can: away") == 1
 
 
 def test_nothing_is_rescued_in_the_turn_that_ends_an_outage(slow_worker, chore):

@@ -7,7 +7,7 @@ import time
 from datetime import timedelta
 from zoneinfo import ZoneInfo
 
-from django.db import models
+from django.db import connection, models
 
 from jobs.errors import Cancel, PermanentError, ProviderUnavailable, Snooze
 from jobs.models import Job
@@ -106,6 +106,13 @@ class Chore(Job):
         run.progress(0, 1, "begun")
         wait_at_gate(self.seconds)
         return os.getpid()
+
+    def do_meet_standby(self, run):
+        """At the first claim, find a server that has become a standby."""
+        if self.epoch == 1:
+            with connection.cursor() as cursor:
+                cursor.execute("SET default_transaction_read_only = on")
+        Effect.objects.filter(job_id=self.id).delete()
 
     def do_stop_when_told(self, run):
         run.progress(0, 1, "begun")

@@ -169,8 +169,11 @@ def _withdraw(batch: "Batch", run: Run, error: Exception) -> None:
 
 
 def look_first(batch: "Batch", run: Run, client: BatchClient) -> Remote | None:
-    """The batch, if an earlier run created it and a failover has lost the record of that."""
-    found = _listed(batch, run, client) if run.epoch > 1 else []
+    """The batch, if an earlier run created it and a failover has lost the record of that.
+
+    At the first claim too: the failover may have lost the claim of that run.
+    """
+    found = _listed(batch, run, client)
     return found[0] if found else None
 
 

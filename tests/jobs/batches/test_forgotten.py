@@ -1,8 +1,10 @@
 """A creation whose record a failover lost is found again and adopted."""
 
+import pytest
+
 from jobs import queue
 from jobs.errors import NoBatches, ProviderUnavailable
-from jobs.models import Call, Outcome, State
+from jobs.models import Attempt, Call, Outcome, State
 from jobs.paid.batches import members
 from jobs.paid.batches.models import Batch
 from tests.jobs.batches.conftest import orders, perform, perform_all, provider, reopen, step
@@ -48,10 +50,12 @@ def test_a_list_that_does_not_exist_means_that_there_are_no_batches(bureau):
     assert [end.outcome for end in perform_all(Order)] == [Outcome.SUCCEEDED]
 
 
-def test_a_creation_that_a_failover_forgot_is_not_repeated(bureau):
+@pytest.mark.parametrize("forgotten", [{}, {"epoch": 0}], ids=["the creation", "its claim too"])
+def test_a_creation_that_a_failover_forgot_is_not_repeated(bureau, forgotten):
     orders("lamp")
     step()
-    Batch.objects.update(create_sent_at=None, remote_id="", submitted_at=None)
+    Batch.objects.update(create_sent_at=None, remote_id="", submitted_at=None, **forgotten)
+    Attempt.objects.all().delete()
     Call.objects.update(state=State.WAITING)
     members.Provider.objects.update(spent=0)
     step()
