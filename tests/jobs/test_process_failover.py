@@ -99,9 +99,7 @@ def test_a_standby_takes_over_in_mid_storm(pair, start, synchronous, capsys):
         assert f":{pid}:" in workers[job_id]
     lost = storm.successes - len(ids)
     with capsys.disabled():
-        print(
-            f"\n{storm.outages} failovers lost {max(lost, 0)} settlements, which were made again."
-        )
+        print(f"\nFailovers: {storm.outages}. Settlements lost, and made again: {max(lost, 0)}.")
     assert lost <= 0 if synchronous else lost > 0
     for lines in storm.lines_about_outages():
         assert len(lines) <= 3 * storm.outages, lines
