@@ -144,13 +144,9 @@ protection.check_limit("VISITOR_REQUESTS_PER_MINUTE", VISITOR_REQUESTS_PER_MINUT
 API_TOKEN = protection.secret(
     "API_TOKEN", os.environ.get("API_TOKEN", ""), shortest=32, danger="spend your money"
 )
-
-
-# Opens /internal/run-jobs/, which works for a while where no worker may stay (docs/servers.md).
+# Opens /internal/run-jobs/, for hosts where no worker may stay (docs/servers.md).
 INTERNAL_SECRET = protection.secret(
-    *("INTERNAL_SECRET", os.environ.get("INTERNAL_SECRET", "")),
-    shortest=32,
-    danger="start your jobs",
+    "INTERNAL_SECRET", os.environ.get("INTERNAL_SECRET", ""), shortest=32, danger="start jobs"
 )
 
 
