@@ -1,5 +1,6 @@
 """Settings that would leave a server unprotected are refused with a sentence."""
 
+import os
 import re
 from collections.abc import Iterable
 from importlib.util import find_spec
@@ -91,9 +92,10 @@ def contact(text: str) -> str:
     )
 
 
-def secret(name: str, text: str, *, shortest: int, danger: str) -> str:
-    """A secret that can't be guessed, or none."""
-    text = text.strip()
+def secret(name: str, *, danger: str, shortest: int = 32) -> str:
+    """The secret in this variable, which can't be guessed; or none."""
+    # Not through environ's Env: it reads a leading "$" as the name of another variable.
+    text = os.environ.get(name, "").strip()
     if text and len(text) < shortest:
         raise ImproperlyConfigured(
             f"{name} is too short: whoever guesses it can {danger}. Take at least {shortest} random"

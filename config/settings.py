@@ -149,25 +149,12 @@ protection.check_limit("VISITOR_REQUESTS_PER_MINUTE", VISITOR_REQUESTS_PER_MINUT
 
 
 # Allows other systems to hand over guides at /api/guides/, as the tokens in the admin do.
-API_TOKEN = protection.secret(
-    "API_TOKEN", os.environ.get("API_TOKEN", ""), shortest=32, danger="spend your money"
-)
-
+API_TOKEN = protection.secret("API_TOKEN", danger="spend your money")
 # Lets Prometheus read /metrics. Without it there is no such page.
-METRICS_TOKEN = protection.secret(
-    *("METRICS_TOKEN", os.environ.get("METRICS_TOKEN", "")),
-    shortest=32,
-    danger="read how much is done and spent",
-)
+METRICS_TOKEN = protection.secret("METRICS_TOKEN", danger="read how much is done and spent")
 protection.check_package("METRICS_TOKEN", METRICS_TOKEN, "prometheus_client", "metrics")
-
-
-# Opens /internal/run-jobs/, which works for a while where no worker may stay (docs/servers.md).
-INTERNAL_SECRET = protection.secret(
-    *("INTERNAL_SECRET", os.environ.get("INTERNAL_SECRET", "")),
-    shortest=32,
-    danger="start your jobs",
-)
+# Opens /internal/run-jobs/, for hosts where no worker may stay (docs/servers.md).
+INTERNAL_SECRET = protection.secret("INTERNAL_SECRET", danger="start your jobs")
 
 
 # Language and time
@@ -277,9 +264,7 @@ WAITING_TOO_LONG_MINUTES = env.float(
 # Where alerts go (docs/alerts.md). Without a webhook and without receivers there are none.
 ALERT_WEBHOOK_URL = protection.address("ALERT_WEBHOOK_URL", env.str("ALERT_WEBHOOK_URL", ""))
 ALERT_WEBHOOK_SECRET = protection.secret(
-    *("ALERT_WEBHOOK_SECRET", os.environ.get("ALERT_WEBHOOK_SECRET", "")),
-    shortest=16,
-    danger="send false alerts",
+    "ALERT_WEBHOOK_SECRET", danger="send false alerts", shortest=16
 )
 ALERT_EMAILS = protection.receivers("ALERT_EMAILS", env.str("ALERT_EMAILS", ""))
 vars().update(mail.read(os.environ.get("EMAIL_URL", ""), is_needed=bool(ALERT_EMAILS)))

@@ -29,6 +29,7 @@ __all__ = ["opened"]  # a fixture
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("opened")]
 
 CHAIN = "/internal/run-jobs/ (chain)"
+GOES_ON = ("continued", "sent")  # on a busy machine the next request may begin late
 
 
 @pytest.fixture
@@ -49,18 +50,20 @@ def test_a_chain_does_what_one_request_could_not(site):
 
     told = ask("?chain=true&jobs=2").json()
 
-    assert (told["claimed"], told["chain"]) == (2, "continued")
+    assert told["claimed"] == 2
+    assert told["chain"] in GOES_ON
     wait_until(all_ended)
     assert_each_done_once(ids)
     wait_until(lambda: links().filter(ended_at__isnull=False).count() == 3)
 
 
 def test_a_chain_waits_for_a_job_that_is_due_soon(site):
-    enqueue_chores(1, run_after=Now() + timedelta(seconds=5))
+    enqueue_chores(1, run_after=Now() + timedelta(seconds=12))
 
-    told = ask("?chain=true&seconds=10").json()
+    told = ask("?chain=true&seconds=20").json()
 
-    assert (told["claimed"], told["more"], told["chain"]) == (0, False, "continued")
+    assert (told["claimed"], told["more"]) == (0, False)
+    assert told["chain"] in GOES_ON
     wait_until(lambda: statuses() == {Status.SUCCEEDED: 1})
 
 
@@ -84,7 +87,7 @@ def test_jobs_that_only_snooze_do_not_keep_a_chain_alive(site, monkeypatch):
 
     monkeypatch.setattr(Chore, "do_snooze", snooze)
 
-    assert ask("?chain=true&seconds=2").json()["chain"] == "continued"
+    assert ask("?chain=true&seconds=2").json()["chain"] in GOES_ON
 
     wait_until(lambda: Chain.objects.filter(idle=chain.MOST_IDLE, token="").exists())
     assert links().filter(ended_at__isnull=False).count() == chain.MOST_IDLE - 1
@@ -199,5 +202,5 @@ def test_the_host_that_a_client_names_is_never_called(site, settings):
 
     told = ask("?chain=true&jobs=1", Host="127.0.0.1:9").json()
 
-    assert told["chain"] == "continued"
+    assert told["chain"] in GOES_ON
     wait_until(all_ended)
