@@ -22,7 +22,7 @@ admin.site.unregister([User, Group])
 
 
 @admin.register(User)
-class UserAdmin(DjangoUserAdmin, GuardedAdmin):
+class UserAdmin(DjangoUserAdmin, GuardedAdmin):  # type: ignore[misc]
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
@@ -54,7 +54,7 @@ class UserAdmin(DjangoUserAdmin, GuardedAdmin):
 
 
 @admin.register(Group)
-class GroupAdmin(DjangoGroupAdmin, GuardedAdmin):
+class GroupAdmin(DjangoGroupAdmin, GuardedAdmin):  # type: ignore[misc]
     pass
 
 

@@ -37,8 +37,8 @@ class TaskJobAdmin(JobAdmin):
                 job.wait = waits[job.pk]
 
     @admin.display(description=_("task"))
-    def subject(self, job: TaskJob) -> str:
-        return job.task_path
+    def subject(self, job: Any) -> str:
+        return str(job.task_path)
 
     def exhibit(self, request: HttpRequest, job: TaskJob) -> dict[str, Any]:
         has_returned = job.status == Status.SUCCEEDED

@@ -23,8 +23,8 @@ if api.is_installed:
 class TaskJobQuerySet(JobQuerySet):
     def lanes(self) -> list[tuple[str | None, Self]]:
         """One lane per provider that a queued task names, in the order of their names."""
-        lanes: list[tuple[str | None, Self]] = [(None, self.filter(provider=None))]  # type: ignore[misc]
-        queued = self.model.objects.filter(status=Status.QUEUED, provider__isnull=False)
+        lanes: list[tuple[str | None, Self]] = [(None, self.filter(provider=None))]
+        queued = TaskJob.objects.filter(status=Status.QUEUED)
         name = queued.aggregate(first=Min("provider"))["first"]
         while name is not None:
             lanes.append((name, self.of_provider(name)))
@@ -32,7 +32,7 @@ class TaskJobQuerySet(JobQuerySet):
         return lanes
 
     def of_provider(self, name: str) -> Self:
-        return self.filter(provider=name)  # type: ignore[misc]
+        return self.filter(provider=name)
 
 
 class TaskJob(Job):

@@ -17,7 +17,7 @@ if SOURCE is None:
     pytest.skip(f"no source of {judges.DJANGO}: `make judges` gets it", allow_module_level=True)
 
 sys.path.append(str(SOURCE / "tests"))  # last: it has a hundred packages
-from tasks import test_tasks  # noqa: E402
+from tasks import test_tasks  # type: ignore[import-not-found]  # noqa: E402
 
 del sys.path[-1]
 
@@ -32,7 +32,7 @@ UNPORTABLE = {
 }
 
 
-class Judge(test_tasks.TaskTestCase, TestCase):
+class Judge(test_tasks.TaskTestCase, TestCase):  # type: ignore[misc]
     def setUp(self):
         """Nothing to clear: the dummy backend's list is not ours."""
 
