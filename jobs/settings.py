@@ -45,4 +45,6 @@ def __getattr__(name: str) -> Any:
     """What the project has set, else the default."""
     if name in DEFAULTS:
         return getattr(settings, name, DEFAULTS[name])
+    if not name.isupper():  # Python itself asks, for `__path__`, while the settings are being read
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(settings, name)

@@ -1,6 +1,8 @@
 """The settings of `jobs`: a project needs to set none of them."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -34,6 +36,16 @@ def test_what_the_project_has_set_wins(settings):
 
     settings.UNKNOWN_REPEATS = 7
     assert ours.UNKNOWN_REPEATS == 7
+
+
+def test_reading_the_defaults_reads_no_settings():
+    """The project's own settings do so, before there are any."""
+    code = (
+        "from jobs.settings import DEFAULTS; import django.conf as c; print(c.settings.configured)"
+    )
+    told = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+
+    assert told.stdout == "False\n", told.stderr
 
 
 def test_a_setting_that_nobody_knows_is_an_error():
