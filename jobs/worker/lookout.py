@@ -123,7 +123,7 @@ class Lookout:
         self.is_fresh = True
         pause = pause_after(found.seconds)
         self.look_at_all_at = max(self.look_at, time.monotonic() + pause)
-        if pause:
+        if self.look_at_all_at > self.look_at:  # some polls will ask less
             for model in set(models) - set(found.out_of_reach):
                 self.fronts[model].rest(pause, None if model in found.due else found.now)
         if not found.should_stop:
