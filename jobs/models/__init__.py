@@ -1,8 +1,13 @@
 """The queue's tables: an abstract job, its history, the workers, their chain; processes; providers,
 paid calls; schedules, events, archives.
 
-The job models of our own stand above this layer, beside what they perform: see `jobs.apps`.
+The job models of our own stand above this layer, beside what they perform: see `jobs.apps`. Here
+they are found by name, through Django's registry.
 """
+
+from typing import Any
+
+from django.apps import apps
 
 from jobs.models.alert import Alert
 from jobs.models.archive import Archive, CallTotal, Total
@@ -50,3 +55,11 @@ __all__ = [
     "used_providers",
     "uuid7",
 ]
+
+OUR_OWN = {"Batch", "LLMJob", "TaskJob"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in OUR_OWN:
+        return apps.get_model("jobs", name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

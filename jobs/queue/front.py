@@ -3,8 +3,8 @@
 While an old snapshot is open elsewhere (a dump, a forgotten transaction), PostgreSQL can't remove
 the index entries of jobs that were queued since. A scan for due jobs steps over all of them: half a
 second for a million. So a worker remembers where the last slow scan found the first living job,
-and begins there. What is due before that point waits for the next scan from the beginning, for a
-minute at most: rows of transactions that took long to commit, or with a time in the past.
+and begins there. What is due before that point waits for the next scan from the beginning, for 15
+seconds at most: rows of transactions that took long to commit, or with a time in the past.
 """
 
 import math
@@ -21,8 +21,8 @@ from jobs.db import clock, sessions
 from jobs.models import Job, JobQuerySet
 
 CHEAP = 0.01  # seconds; a scan that takes less always begins at the beginning
-SHARE = 30  # a slow scan from the beginning has a pause of so many times its length after it
-LONGEST = 60.0  # seconds, of that pause
+SHARE = 10  # a slow scan from the beginning has a pause of so many times its length after it
+LONGEST = 15.0  # seconds, of that pause
 SLACK = timedelta(seconds=5)  # for transactions that take a while to commit
 
 Key = tuple[int, datetime, datetime]  # as jobs are in turn
