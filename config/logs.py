@@ -8,7 +8,7 @@ LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 OURS = ("config", "guides", "jobs")
 
 
-def logging(level: str, format: str, database: str) -> dict[str, Any]:
+def logging(level: str, format: str, database: str = "") -> dict[str, Any]:
     """`level` is for our own loggers: Django's DEBUG would log every query with its values."""
     level = level.strip().upper() or "INFO"
     if level not in LEVELS:

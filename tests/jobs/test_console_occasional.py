@@ -88,7 +88,7 @@ def test_who_comes_regularly_in_one_way_need_not_in_another():
 def test_the_console_tells_when_the_last_run_was_and_by_what(operator):
     came(42.5, 37.5, 32.5)
 
-    page = operator.get(reverse("console")).text
+    page = operator.get(reverse("admin:console")).text
 
     assert "Last run 32 min ago by /internal/run-jobs/" in page
     assert "ended" in operator.get(reverse("admin:jobs_worker_changelist")).text

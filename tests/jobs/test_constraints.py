@@ -79,5 +79,5 @@ def test_no_index_holds_the_lease():
         cursor.execute("SELECT indexdef FROM pg_indexes WHERE tablename = 'chores'")
         indexes = [definition for (definition,) in cursor.fetchall()]
 
-    assert len(indexes) == 12
+    assert len(indexes) == 13
     assert not [index for index in indexes if "lease" in index]

@@ -45,7 +45,7 @@ ALL = ["You said: a", "You said: b", "You said: c"]
 
 def test_results_are_those_that_have_ended_in_their_order(quill):
     process = submit("a", "b", "c")
-    first, _, third = claim()
+    first, _, third = sorted(claim(), key=lambda job: job.position)
     queue.cancel(LLMJob.objects.filter(id=third.id))
     queue.cancel(LLMJob.objects.filter(id=first.id))
 

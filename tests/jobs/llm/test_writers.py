@@ -113,7 +113,7 @@ def test_a_worker_does_not_start_without_what_its_writer_needs(chosen, monkeypat
 
 def test_a_worker_does_not_start_without_a_model(chosen, settings):
     chosen("openai")
-    del settings.OPENAI_TEXT_MODEL
+    settings.OPENAI_TEXT_MODEL = ""
 
     with pytest.raises(ImproperlyConfigured, match="OPENAI_TEXT_MODEL is not set"):
         LLMJob.check_setup()
