@@ -1,4 +1,5 @@
 import fcntl
+import gc
 import os
 import pickle
 import sys
@@ -56,6 +57,12 @@ def pytest_unconfigure(config):
 
 def is_controller(config):
     return not hasattr(config, "workerinput")
+
+
+def pytest_collection_finish():
+    """Everything loaded so far is never garbage: a seventh of the time went into scanning it."""
+    gc.freeze()
+    gc.set_threshold(10_000)
 
 
 def pytest_collection_modifyitems(config, items):

@@ -39,7 +39,7 @@ def make():
     database, test = connection.settings_dict, connection.settings_dict["TEST"]
     names = database["NAME"], test["NAME"]
     test["NAME"] = NAME
-    connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
+    connection.creation.create_test_db(verbosity=0, autoclobber=True)
     connection.close()
     database["NAME"], test["NAME"] = names
 

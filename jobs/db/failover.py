@@ -3,12 +3,14 @@
 import logging
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db import Error
-from psycopg.errors import Diagnostic
 
 from jobs.db import faults
+
+if TYPE_CHECKING:
+    from psycopg.errors import Diagnostic
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +43,7 @@ def leave_standby(
         raise
 
 
-def log_warning(notice: Diagnostic) -> None:
+def log_warning(notice: "Diagnostic") -> None:
     """Say that a transaction was committed, but that a failover may lose it."""
     # A server that stops says 57P01 to every session, but without a detail.
     if notice.sqlstate in NOT_REPLICATED and notice.message_detail:

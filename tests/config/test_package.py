@@ -18,8 +18,8 @@ from tests.jobs import forked
 
 UV = Path(sys.executable).with_name("uv")
 PAGE = "docs/use-it-in-your-project.md"
-INSTALL, SETTINGS, START, WORK, _SERVE = examples(PAGE, "sh")
-ENQUEUE, *_TASK, UNFOLD = examples(PAGE)
+INSTALL, SETTINGS, START, WORK, DECLARE, RUN, _SERVE = examples(PAGE, "sh")
+ENQUEUE, CALL, UNFOLD = examples(PAGE)
 *MIGRATE, _TEST = START.splitlines()
 PYTHON = ".venv/bin/python "
 SHELL = f"{PYTHON}manage.py shell --verbosity 0"
@@ -126,6 +126,15 @@ def test_a_project_that_follows_the_page_has_jobs_and_a_console(project):
     assert shell(project, OPEN_EVERY_PAGE) == ALL_OPEN
 
 
+def test_a_project_that_follows_the_page_has_a_task(project):
+    paste_quickly(project, "\n".join(MIGRATE))
+    _pip, *declare = DECLARE.splitlines()
+    subprocess.run(["bash", "-c", "\n".join(declare)], cwd=project, check=True)
+    shell(project, CALL)
+
+    assert succeeded(paste_quickly(project, RUN)) == {"postcards"}
+
+
 def test_a_project_needs_no_admin(project):
     add(project, 'INSTALLED_APPS.remove("django.contrib.admin")')
     (project / "mysite" / "urls.py").write_text("urlpatterns = []\n")
@@ -165,6 +174,10 @@ def test_the_page_can_be_followed_word_by_word(tmp, wheel, paste):
     paste(SHELL, ENQUEUE, folder=own)
 
     assert succeeded(paste(WORK, folder=own)) == {"Anna", "Ben"}
+    declare = DECLARE.replace(".venv/bin/pip install", f"uv pip install --python {PYTHON}")
+    paste(declare, folder=own, **os.environ)
+    paste(SHELL, CALL, folder=own)
+    assert succeeded(paste(RUN, folder=own)) == {"postcards"}
     assert paste(SHELL, OPEN_EVERY_PAGE, folder=own) == ALL_OPEN
 
 
