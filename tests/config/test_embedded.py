@@ -14,7 +14,10 @@ from django.db.utils import ConnectionHandler
 from config.embedded.server import NAME, PORT, USER, Server, ServerError, binaries, database
 from tests.config.servers import NOBODY, ROOT, START, as_root, ask
 
-pytestmark = pytest.mark.skipif(not binaries(), reason="no PostgreSQL for this platform")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(not binaries(), reason="no PostgreSQL for this platform"),
+]
 
 
 @pytest.fixture
@@ -72,7 +75,6 @@ def test_a_connection_pool_starts_the_server(server, connect):
         assert cursor.fetchone() == (1,)
 
 
-@pytest.mark.long
 def test_a_connection_pool_starts_a_killed_server_again(server, connect):
     never = 3600  # seconds that a pool waits for a missing server
     connection = connect(server, pool={"min_size": 0, "max_size": 2, "timeout": never})
@@ -96,7 +98,6 @@ def test_the_commands_of_a_fresh_checkout_start_the_server_only_to_connect(pytho
     assert Server(folder).is_running()
 
 
-@pytest.mark.long
 def test_stop_ends_the_server_and_a_second_stop_finds_nothing(server):
     server.start()
 
@@ -105,7 +106,6 @@ def test_stop_ends_the_server_and_a_second_stop_finds_nothing(server):
     assert not server.stop()
 
 
-@pytest.mark.long
 def test_stop_and_status_speak_for_the_command_line(server):
     def command(action):
         return subprocess.check_output(
@@ -139,7 +139,6 @@ def test_what_was_committed_outlives_kill_9_of_the_server(tmp):
     assert ask(server, "SELECT answer FROM kept") == 42
 
 
-@pytest.mark.long
 def test_a_stale_process_number_that_another_program_got_is_no_server(server):
     server.start()
     server.stop()
@@ -153,7 +152,6 @@ def test_a_stale_process_number_that_another_program_got_is_no_server(server):
         other.kill()
 
 
-@pytest.mark.long
 def test_a_copied_folder_does_not_stop_the_server_of_the_original(server, tmp):
     server.start()
     copy = Server(tmp / "copy")
@@ -178,7 +176,6 @@ subprocess.run = run
 """
 
 
-@pytest.mark.long
 def test_initdb_killed_half_way_leaves_nothing_in_the_way(server):
     starter = start_elsewhere(server, before=DYING)
     starter.communicate(timeout=60)
@@ -191,7 +188,6 @@ def test_initdb_killed_half_way_leaves_nothing_in_the_way(server):
     assert not (server.folder / "18.half").exists()
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     "name",
     ["x" * 120, "with 'two' \"kinds\" of $quotes", "旅絵, a comma"],
@@ -216,7 +212,6 @@ def test_folders_are_private_and_nothing_listens_on_the_network(server):
     assert ask(server, "SHOW listen_addresses") == ""
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("durable", [True, False])
 def test_only_a_test_cluster_gives_up_durability(tmp, durable):
     server = Server(tmp / "pg", durable)
@@ -253,7 +248,6 @@ def test_a_socket_folder_that_somebody_else_may_have_made_is_refused(server, con
         connect(server)
 
 
-@pytest.mark.long
 def test_a_failed_start_shows_the_log_and_what_to_do(server, monkeypatch):
     monkeypatch.setattr("config.embedded.server.START_PATIENCE", 0)
     server.start()

@@ -10,7 +10,10 @@ from config.embedded import account
 from config.embedded.server import Server, ServerError, binaries
 from tests.config.servers import NOBODY, ROOT, START, as_root, ask
 
-pytestmark = pytest.mark.skipif(not binaries(), reason="no PostgreSQL for this platform")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(not binaries(), reason="no PostgreSQL for this platform"),
+]
 
 
 @pytest.fixture
@@ -28,7 +31,6 @@ def nobody_python():
     pytest.skip("nobody can't reach Python or this folder")
 
 
-@pytest.mark.long
 @as_root
 def test_an_ordinary_user_starts_it_and_root_uses_the_same(server, nobody_python):
     program, options = nobody_python
@@ -44,7 +46,6 @@ def test_an_ordinary_user_starts_it_and_root_uses_the_same(server, nobody_python
     assert os.stat(f"/proc/{server.pid()}").st_uid == NOBODY
 
 
-@pytest.mark.long
 @as_root
 def test_a_folder_of_another_user_is_refused(tmp, nobody_python):
     program, options = nobody_python
@@ -58,7 +59,6 @@ def test_a_folder_of_another_user_is_refused(tmp, nobody_python):
     assert "Was it made by another user?" in refused.stderr
 
 
-@pytest.mark.few(1)
 @as_root
 @pytest.mark.usefixtures("nobody_python")
 @pytest.mark.parametrize("name", ["short", "long" * 30])

@@ -13,7 +13,7 @@ from tests.guides.translation.translating import TEXTS, rows, save_kyoto
 from tests.jobs.processes import start, wait_until
 
 __all__ = ["start"]  # a fixture
-pytestmark = pytest.mark.postgres
+pytestmark = [pytest.mark.long, pytest.mark.postgres]
 
 JOBS = ["--jobs", "jobs.LLMJob", "guides.KeepTranslations"]
 # Dies by SIGKILL at the given call of a function, before or after it.
@@ -60,7 +60,6 @@ def everything_is_kept():
     )
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize(("where", "at", "before"), STEPS.values(), ids=STEPS.keys())
 def test_a_killed_worker_costs_no_request(start, tmp_path, monkeypatch, where, at, before):
     monkeypatch.setenv("ANSWERS_FOLDER", str(tmp_path / "answers"))

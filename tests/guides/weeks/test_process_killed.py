@@ -11,7 +11,7 @@ from tests.guides.weeks.conftest import KEY, WEDNESDAY, guide_of, text_of
 from tests.jobs import processes
 from tests.jobs.processes import wait_until
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.long, pytest.mark.django_db(transaction=True)]
 start = processes.start
 
 # Dies when it settles a job of this kind: after its work is done, before that is written down.
@@ -31,7 +31,6 @@ queue.settle = fatal
 POINTS = {"before": "os.kill(os.getpid(), 9)", "after": "pass"}
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("point", POINTS)
 @pytest.mark.parametrize("model", [WeeklySummary, LLMJob, KeepWeek])
 def test_a_worker_killed_at_any_step_leaves_one_text(start, model, point, scribe):

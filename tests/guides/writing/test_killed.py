@@ -15,7 +15,7 @@ from tests.guides.writing.writers import manuscript, names, wish
 from tests.jobs.processes import start, wait_until
 
 __all__ = ["start"]  # a fixture
-pytestmark = pytest.mark.postgres
+pytestmark = [pytest.mark.long, pytest.mark.postgres]
 
 KINDS = ["--jobs", "jobs.LLMJob", "guides.KeepOutline", "guides.KeepTexts"]
 SPOTS = 5
@@ -82,7 +82,6 @@ def assert_written_once(repeated=0):
     assert not manuscript().planned.exclude(state="written").exists()
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize(("where", "code", "repeated"), POINTS.values(), ids=POINTS.keys())
 def test_a_killed_worker_asks_nothing_twice(start, folders, where, code, repeated):
     with transaction.atomic():
@@ -99,7 +98,6 @@ def test_a_killed_worker_asks_nothing_twice(start, folders, where, code, repeate
     assert_written_once(repeated)
 
 
-@pytest.mark.long
 def test_a_worker_killed_during_the_bulk_loses_no_text(start, folders, monkeypatch):
     monkeypatch.setenv("SCRIBE_SECONDS", "0.4")
     wish(spots=SPOTS)

@@ -9,7 +9,7 @@ from tests.jobs import processes
 from tests.jobs.archive.old import assert_once, gone, old_call, old_chore, rows_in_database
 from tests.jobs.processes import prelude, wait_until
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.long, pytest.mark.django_db(transaction=True)]
 start = processes.start
 
 JOBS = 12
@@ -31,7 +31,6 @@ def rows(answers, monkeypatch):
     return {job: rows_in_database(job) for job in jobs}
 
 
-@pytest.mark.long
 def test_a_worker_killed_in_the_middle_of_archiving_loses_nothing(rows, start):
     queue.enqueue([Retention()])
     for files in (2, 6):

@@ -13,7 +13,7 @@ from tests.jobs.databases import crash
 from tests.jobs.processes import start, wait_until
 
 __all__ = ["start"]  # fixtures
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres]
+pytestmark = [pytest.mark.long, pytest.mark.django_db(transaction=True), pytest.mark.postgres]
 cluster, office = databases.cluster, offices.office
 
 HOLDING = {
@@ -22,7 +22,6 @@ HOLDING = {
 }
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("where", "call"), HOLDING.values(), ids=HOLDING.keys())
 def test_postgresql_restarts_in_the_middle_of_a_batch(cluster, office, start, where, call):
     office.submit(4)
@@ -41,7 +40,6 @@ def test_postgresql_restarts_in_the_middle_of_a_batch(cluster, office, start, wh
     assert Batch.objects.get().attempts == 0
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["batches", "calls"])
 def test_a_storage_that_refuses_writes_loses_no_result_and_buys_none_again(
     start, office, tmp_path, name
