@@ -16,10 +16,11 @@ from jobs.models.call import Call, State
 from jobs.models.chain import Chain
 from jobs.models.cooldown import Cooldown
 from jobs.models.event import Event
-from jobs.models.job import Job, job_models, model_of, used_providers, uuid7
+from jobs.models.job import Job, uuid7
 from jobs.models.pause import Pause
 from jobs.models.process import Process
 from jobs.models.provider import Provider, Strategy
+from jobs.models.registry import job_models, model_of, used_providers
 from jobs.models.schedule import Schedule
 from jobs.models.selecting import MAX_INTERRUPTIONS, JobQuerySet, in_trace
 from jobs.models.status import ENDED, OPEN, Status

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from django.apps import apps
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
@@ -286,18 +285,3 @@ class Job(models.Model):
         self, using: str | None = None, keep_parents: bool = False
     ) -> tuple[int, dict[str, int]]:
         return type(self).objects.using(using).filter(pk=self.pk).delete()
-
-
-def job_models() -> list[type[Job]]:
-    """Every installed kind of job."""
-    return [model for model in apps.get_models() if issubclass(model, Job)]
-
-
-def model_of(kind: str) -> type[Job] | None:
-    """The kind of job with this label (app.Model), if this code knows it."""
-    return next((model for model in job_models() if model._meta.label == kind), None)
-
-
-def used_providers() -> set[str]:
-    """The providers that the installed kinds of job name now."""
-    return {name for model in job_models() for name in model.provider_names()}

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import sys
+import threading
 import time
 from datetime import timedelta
 from zoneinfo import ZoneInfo
@@ -84,7 +85,7 @@ class Chore(Job):
         raise ProviderUnavailable(retry_after=30)
 
     def do_hang(self, run):
-        threading_event_nobody_sets().wait()
+        threading.Event().wait()
 
     def do_exit(self, run):
         sys.exit(3)
@@ -125,12 +126,6 @@ class Chore(Job):
 
     def on_failure(self, error):
         HookCall.objects.create(job_id=self.id, hook="on_failure")
-
-
-def threading_event_nobody_sets():
-    import threading
-
-    return threading.Event()
 
 
 class WeeklyReport(Job):
