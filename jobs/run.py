@@ -110,6 +110,7 @@ class Run:
     def insist(self, write: Callable[[], T], until: float, *faults: type[Exception]) -> T:
         """Repeat a write that fails with one of `faults`, while the claim holds, up to `until`."""
         pause = 0.2
+        tell = log.warning
         while True:
             self.allow(LONGEST_WRITE + timedelta(seconds=pause))
             try:
@@ -118,7 +119,8 @@ class Run:
                 connection.close()
                 if self.is_lost or time.monotonic() + pause > until:
                     raise
-                log.warning("%s: not written yet: %s", self.job, error)
+                tell("%s: not written yet: %s", self.job, error)
+                tell = log.debug  # once per write: an outage is long, and it has lines of its own
             time.sleep(pause * random.uniform(0.5, 1))
             pause = min(2 * pause, 10.0)
 

@@ -11,7 +11,7 @@ from jobs.db import clock
 from jobs.models import Worker
 
 SAME = timedelta(seconds=10)  # starts within this time were one: a request sent twice
-RARE = timedelta(hours=1)  # who comes less often does not come regularly
+RARE = timedelta(minutes=70)  # an hourly run may be late; rarer ones are not regular
 AT_FIRST = timedelta(minutes=5)  # until the second one, or if they come by chance
 SHORTEST = timedelta(minutes=2)
 

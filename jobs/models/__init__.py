@@ -62,5 +62,5 @@ OUR_OWN = {"Batch", "LLMJob", "TaskJob"}
 
 def __getattr__(name: str) -> Any:
     if name in OUR_OWN:
-        return apps.get_model("jobs", name)
+        return apps.get_model("jobs", name, require_ready=False)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -96,19 +96,29 @@ def room(name: str | None, wanted: int, *, at_claim: bool = False) -> int:
     if name is None or not wanted:
         return wanted
     provider = _find(name)
-    if provider.is_limited and not provider.is_paused:
+    if (provider.is_limited or at_claim) and not provider.is_paused:
         provider = lock(name)  # one claim at a time, so that the count is exact
     if provider.is_paused:
         return 0
     if not provider.is_limited:
         return wanted
-    return _room(provider, wanted, timedelta(0) if at_claim else AHEAD)
+    return _room_at_claim(provider, wanted) if at_claim else _room(provider, wanted)
 
 
-def _room(provider: Provider, wanted: int, ahead: timedelta) -> int:
+def _room_at_claim(provider: Provider, wanted: int) -> int:
+    """Each job makes one call at once, at the price of a call, even if others go by batch."""
+    running, _ = count_running(provider.name)
+    most = math.inf if provider.most_running is None else provider.most_running
+    left, price = provider.left_today, provider.cost()
+    # Without a price the budget would limit nothing.
+    affordable = math.inf if left is None else float(left // price) if price else 0.0
+    return max(0, int(min(wanted, most - running, provider.tokens(), affordable)))
+
+
+def _room(provider: Provider, wanted: int) -> int:
     running, starting = count_running(provider.name)
     most = math.inf if provider.most_running is None else provider.most_running
-    tokens = provider.tokens(ahead)
+    tokens = provider.tokens(AHEAD)
     hurried = Call.objects.uncollected().filter(provider=provider.name, strategy=Strategy.SYNC)
     if provider.is_batched and tokens >= 1 and not hurried.exists():
         tokens = math.inf  # only a job that chose to be at once takes one
@@ -118,6 +128,9 @@ def _room(provider: Provider, wanted: int, ahead: timedelta) -> int:
 
 def has_time(model: type[Job], time_left: float) -> bool:
     """Whether a worker that ends after this many seconds may claim jobs of this model."""
+    if model.takes_at_claim and model.provider_names():
+        # What its function sends is unknown here: its whole run must fit.
+        return model.longest_timeout().total_seconds() + KEEPING <= time_left
     name = model.provider_name()
     if name is None:
         return True
@@ -126,11 +139,14 @@ def has_time(model: type[Job], time_left: float) -> bool:
     return fits or provider.is_batched or is_free(name)
 
 
-def refuse_without_time(seconds: float, time_left: float) -> None:
-    """Raise NoTime if a call may outlast its worker: its answer would be paid for and lost."""
+def refuse_without_time(seconds: float, time_left: float, wait: float = 1.0) -> None:
+    """Raise NoTime if a call may outlast its worker: its answer would be paid for and lost.
+
+    This worker claims no such job any more, so another one may take it after a short wait.
+    """
     if seconds + KEEPING > time_left:
         why = f"The call may take {seconds:.0f} s, and its worker ends in {time_left:.0f} s."
-        raise NoTime(max(1.0, time_left), why)
+        raise NoTime(max(1.0, wait), why)
 
 
 def count_running(name: str) -> tuple[int, int]:

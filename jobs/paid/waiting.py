@@ -102,8 +102,11 @@ def closed(provider: Provider) -> Wait | None:
 
 def closed_for(model: type[Job]) -> Wait | None:
     """Why no due job of this model starts now. A paused kind has no due jobs."""
-    name = model.provider_name()
-    return closed(limits.find(name)) if name else None
+    lanes = model.objects.due().lanes()
+    if len(lanes) > 1:
+        lanes = [(name, lane) for name, lane in lanes if lane.exists()]
+    waits = [closed(limits.find(name)) if name else None for name, _ in lanes]
+    return waits[0] if waits and None not in waits else None
 
 
 def _end_of(day: date) -> datetime:

@@ -98,6 +98,10 @@ class Front:
         elif scan.end is None or self.key is None or scan.end > self.key:
             self.key = scan.end
 
+    def begin_anew(self) -> None:
+        """Let the next scan begin at the beginning."""
+        self.since = self.key = None
+
     def pass_by(self, now: datetime | None) -> None:
         """Note that no job from here on is due at this moment."""
         if self.is_resting and now:

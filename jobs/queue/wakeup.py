@@ -5,6 +5,7 @@ kinds is about any of them: plain SQL and workers of older code send it.
 """
 
 import logging
+import math
 import secrets
 import threading
 import time
@@ -25,6 +26,7 @@ log = logging.getLogger(__name__)
 PAUSE = 0.02
 LONGEST = 7_999  # bytes that a notice may carry
 ECHO_SECONDS = 5.0
+DEAF_SECONDS = 300.0  # until LISTEN is tried again: perhaps the server was only slow
 
 _noticed: dict[str, float] = {}  # when each kind was last named (monotonic)
 
@@ -115,7 +117,8 @@ class Listener(threading.Thread):
             self.is_deaf = True
             log.info("LISTEN has no effect, as behind a pooler: jobs are found by polling alone.")
         self.wake([])  # for notices sent before LISTEN
-        while not self.stopped.is_set():
+        listen_again_at = time.monotonic() + DEAF_SECONDS if self.is_deaf else math.inf
+        while not self.stopped.is_set() and time.monotonic() < listen_again_at:
             for notice in raw.notifies(timeout=1, stop_after=1):
                 self.wake(notice.payload.split())
 

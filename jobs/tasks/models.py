@@ -8,7 +8,7 @@ from django.db.models import Min, Q
 from django.utils.functional import classproperty
 from django.utils.translation import gettext_lazy as _
 
-from jobs.errors import Cancel
+from jobs.errors import Cancel, TaskMissing
 from jobs.models import Job, JobQuerySet, Status
 from jobs.run import Run
 from jobs.tasks import api
@@ -98,12 +98,14 @@ class TaskJob(Job):
 
     @property
     def time_limit(self) -> timedelta:
-        return running.word(self, "timeout") or self.timeout
+        return (api.is_installed and running.word(self, "timeout")) or self.timeout
 
     def choose_wait(self, error: BaseException) -> float | None:
-        return running.choose_wait(self, error)
+        return running.choose_wait(self, error) if api.is_installed else None
 
     def perform(self, run: Run) -> Any:
+        if not api.is_installed:
+            raise TaskMissing("Django's Tasks API is not installed here: pip install django-tasks.")
         return running.perform(self)
 
     # A value of None is not written: the column is empty until the first success.
@@ -111,13 +113,17 @@ class TaskJob(Job):
     def on_success(self, value: Any) -> None:
         if value is not None:
             type(self).objects.filter(pk=self.pk).update(return_value=value)
-        running.announce_end(self, value=value)
+        self.announce_end(value=value)
 
     def on_failure(self, error: BaseException) -> None:
-        running.announce_end(self, error=error)
+        self.announce_end(error=error)
 
     def on_cancel(self) -> None:
-        running.announce_end(self, error=Cancel("It was canceled."))
+        self.announce_end(error=Cancel("It was canceled."))
 
     def on_requeue(self) -> None:
         type(self).objects.filter(pk=self.pk).update(return_value=None)
+
+    def announce_end(self, **told: Any) -> None:
+        if api.is_installed:
+            running.announce_end(self, **told)

@@ -52,7 +52,10 @@ def _history(job: "TaskJob") -> list[Attempt]:
     if job.epoch <= (job.status == Status.PROCESSING):
         return []  # it was never claimed before
     archived = reading.history(job).attempts if job.log_ref else []
-    return [*archived[::-1], *Attempt.objects.filter(job_id=job.pk).order_by("epoch")]
+    ended = Attempt.objects.filter(job_id=job.pk).order_by("epoch")
+    if job.status == Status.PROCESSING:  # a hook asks after the end of this claim was recorded
+        ended = ended.filter(epoch__lt=job.epoch)
+    return [*archived[::-1], *ended]
 
 
 def _errors(job: "TaskJob", history: list[Attempt]) -> list[TaskError]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from django.db import transaction
+from django.db import Error, transaction
 from django.utils import timezone
 
 from jobs.db import json_values, sessions, text
@@ -49,7 +49,8 @@ def noting_faults(provider: str | None) -> Iterator[None]:
             limits.let_wait(error, limits.note_fault(provider, error))
         raise
     if provider:
-        limits.note_answer(provider)
+        with suppress(Error):  # the function has been paid for: what it returned must not be lost
+            limits.note_answer(provider)
 
 
 def storable(value: Any) -> Any:

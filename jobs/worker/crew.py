@@ -95,8 +95,8 @@ def perform(run: Run, worker: str) -> End:
     with logs.about(run.job, worker), spans.perform(run.job, worker) as span:
         run.job.trace = tracing.caller.get() or None  # its hooks follow this run
         log.debug("started")
-        run.start()
         try:
+            run.start()
             run.check()
             end = End(run.job, Outcome.SUCCEEDED, result=run.job.perform(run))
         except BaseException as error:  # sys.exit() in a job must not end its thread

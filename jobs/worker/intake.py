@@ -83,4 +83,4 @@ class Intake:
     def is_slow(self, model: Model) -> bool:
         """Whether its jobs may keep a slot for long: paid jobs, and jobs not known to be quick."""
         is_quick = self.pace.get(model, math.inf) < QUICK
-        return not is_quick or model.provider_name() is not None
+        return not is_quick or bool(model.provider_names())

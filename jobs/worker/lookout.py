@@ -126,6 +126,8 @@ class Lookout:
         if self.look_at_all_at > self.look_at:  # some polls will ask less
             for model in set(models) - set(found.out_of_reach):
                 self.fronts[model].rest(pause, None if model in found.due else found.now)
+        for model in found.due:  # it may have been found before the front
+            self.fronts[model].begin_anew()
         if not found.should_stop:
             self.learn(found)
             self.rescue(found, now)

@@ -113,7 +113,7 @@ def wait_while_closed(batch: "Batch") -> None:
 
 
 def refuse_without_time(run: Run) -> None:
-    limits.refuse_without_time(CREATE_SECONDS, run.time_left)
+    limits.refuse_without_time(CREATE_SECONDS, run.time_left, wait=run.time_left)
 
 
 def _begin(batch: "Batch", run: Run) -> None:

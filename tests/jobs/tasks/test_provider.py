@@ -1,14 +1,18 @@
 """Tasks under the limits of a provider. The claim takes: what a function sends is unseen."""
 
+from collections import Counter
 from datetime import timedelta
 from decimal import Decimal
+from unittest.mock import Mock
 
 import pytest
+from django.db import OperationalError
 from django.db.models.functions import Now
 
 from jobs.models import Provider, Status
-from jobs.paid import limits, pausing
+from jobs.paid import limits, pausing, waiting
 from jobs.tasks.models import TaskJob
+from jobs.worker.intake import Intake
 from tests.testapp import tasks
 
 pytestmark = pytest.mark.django_db
@@ -92,3 +96,52 @@ def test_no_lane_starves_another(work, shop):
     claimed = {work(slots=1)[0].task_path for _ in range(6)}
 
     assert len(claimed) == 2
+
+
+# What the claim must not take
+
+
+def test_the_budget_holds_even_where_other_calls_go_by_batch(work, shop):
+    Provider.objects.update(price=Decimal("0.4"), daily_budget=1, strategy="batch")
+    ask(5)
+
+    assert len(work()) == 2
+
+
+def test_without_a_price_of_a_call_a_budget_starts_no_task(work, shop):
+    Provider.objects.update(output_price=Decimal(3), daily_budget=1)
+    ask(2)
+
+    assert work() == []
+
+
+def test_tasks_with_a_provider_are_not_claimed_ahead():
+    intake = Intake([TaskJob], slots=2, batch=500)
+    intake.note_pace(TaskJob, 0.001)
+
+    assert intake.room(TaskJob, Counter()) == 2
+
+
+def test_a_worker_with_little_time_begins_no_task_that_may_be_paid_for():
+    longest = TaskJob.longest_timeout().total_seconds()
+
+    assert not limits.has_time(TaskJob, longest)
+    assert limits.has_time(TaskJob, longest + limits.KEEPING)
+
+
+def test_what_a_paid_function_returned_is_kept_though_the_database_is_away(work, shop, monkeypatch):
+    monkeypatch.setattr(limits, "note_answer", Mock(side_effect=OperationalError))
+    ask(1)
+
+    work()
+
+    assert TaskJob.objects.get().status == Status.SUCCEEDED
+
+
+def test_tasks_wait_only_if_every_provider_of_due_ones_is_closed(shop):
+    ask(1)
+    pausing.pause("shop:api", "closed")
+
+    assert waiting.closed_for(TaskJob)
+    tasks.add.enqueue(1)
+    assert waiting.closed_for(TaskJob) is None
