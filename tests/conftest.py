@@ -3,6 +3,7 @@ import gc
 import os
 import pickle
 import sys
+import tempfile
 from collections import defaultdict
 
 import hypothesis
@@ -39,7 +40,8 @@ def pytest_configure(config):
     if is_controller(config):
         if os.access(MEMORY, os.W_OK):
             # A fifth of the time went into finding free places for small files on the disk.
-            os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", MEMORY)
+            os.environ.setdefault("TMPDIR", MEMORY)
+            tempfile.tempdir = None  # chosen anew
         settings.TEST_CLUSTER.folder.mkdir(mode=0o700, exist_ok=True)
         config.stash[in_use] = os.open(
             settings.TEST_CLUSTER.folder / "in-use", os.O_RDWR | os.O_CREAT, 0o600
