@@ -23,7 +23,7 @@ def tmp():
     folder = Path(tempfile.mkdtemp(prefix="tabie-"))
     folder.chmod(0o755)
     yield folder
-    for data in folder.rglob("postmaster.pid"):
+    for data in list(folder.rglob("postmaster.pid")):  # a stop removes folders
         Server(data.parents[1]).stop()
     shutil.rmtree(folder)
 
