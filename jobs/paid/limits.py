@@ -128,9 +128,6 @@ def _room(provider: Provider, wanted: int) -> int:
 
 def has_time(model: type[Job], time_left: float) -> bool:
     """Whether a worker that ends after this many seconds may claim jobs of this model."""
-    if model.takes_at_claim and model.provider_names():
-        # What its function sends is unknown here: its whole run must fit.
-        return model.longest_timeout().total_seconds() + KEEPING <= time_left
     name = model.provider_name()
     if name is None:
         return True

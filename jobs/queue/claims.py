@@ -1,6 +1,7 @@
 """Taking due jobs: queued -> processing."""
 
 import logging
+import math
 import random
 from datetime import timedelta
 from typing import Any, TypeVar
@@ -35,15 +36,17 @@ def claim(
     *,
     suspect: bool = False,
     front: Front | None = None,
+    time_left: float = math.inf,
 ) -> list[JobT]:
     """Take up to `slots` due jobs: trusted ones, or with `suspect` those that must run alone.
 
     A worker keeps the `front` of each model, so that its next claim need not begin anew.
+    One that ends in `time_left` seconds leaves tasks alone that may be paid for and outlast it.
     """
     due = model.objects.due()
     due = due.suspect() if suspect else due.trusted()
     try:
-        return _claim(due, slots, worker, lease, front=front)
+        return _claim(due, slots, worker, lease, front=front, time_left=time_left)
     except HookRaised:
         return _claim_one_by_one(due, slots, worker, lease)
 
@@ -56,10 +59,11 @@ def _claim(
     *,
     hook: bool = True,
     front: Front | None = None,
+    time_left: float = math.inf,
 ) -> list[Any]:
     front = front or Front()
     with hooks.transaction_of_hooks():
-        scans = _lock(due, slots, front)
+        scans = _lock(due, slots, front, time_left)
         jobs = [job for scan in scans for job in scan.jobs]
         if jobs:
             move(
@@ -82,10 +86,12 @@ def _claim(
     return jobs
 
 
-def _lock(due: JobQuerySet, slots: int, front: Front) -> list[Scan]:
+def _lock(due: JobQuerySet, slots: int, front: Front, time_left: float) -> list[Scan]:
     """Lock due jobs for which their providers have room: all providers first, in their order."""
     at_claim = due.model.takes_at_claim
     lanes = due.lanes()
+    if at_claim and due.model.longest_timeout().total_seconds() > time_left:
+        lanes = [lane for lane in lanes if not lane[0]]  # a paid run could outlast its worker
     room = {provider: limits.room(provider, slots, at_claim=at_claim) for provider, _ in lanes}
     if len(lanes) > 1:
         front = Front()  # each lane begins elsewhere

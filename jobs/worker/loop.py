@@ -226,7 +226,10 @@ class Loop:
         # Suspects have an index of their own, and few entries in it.
         front = None if suspect else self.lookout.fronts[model]
         jobs = queue.claim(
-            model, wanted, self.name, self.options.lease, suspect=suspect, front=front
+            *(model, wanted, self.name, self.options.lease),
+            suspect=suspect,
+            front=front,
+            time_left=self.bounds.time_left,
         )
         self.bounds.claimed += len(jobs)
         self.held.take(jobs, self.heartbeat.pulse, claimed_at, alone=suspect)

@@ -122,11 +122,14 @@ def test_tasks_with_a_provider_are_not_claimed_ahead():
     assert intake.room(TaskJob, Counter()) == 2
 
 
-def test_a_worker_with_little_time_begins_no_task_that_may_be_paid_for():
-    longest = TaskJob.longest_timeout().total_seconds()
+def test_a_worker_with_little_time_begins_no_task_that_may_be_paid_for(worker, shop):
+    ask(1)
+    tasks.add.enqueue(1)
 
-    assert not limits.has_time(TaskJob, longest)
-    assert limits.has_time(TaskJob, longest + limits.KEEPING)
+    claimed = worker.claim(TaskJob, 10, time_left=5)
+
+    assert [job.task_path for job in claimed] == ["tests.testapp.tasks.add"]
+    assert len(worker.claim(TaskJob, 10)) == 1
 
 
 def test_what_a_paid_function_returned_is_kept_though_the_database_is_away(work, shop, monkeypatch):
