@@ -27,7 +27,7 @@ from guides.makers import PictureRequest
 from jobs import storage
 from jobs.errors import Cancel, GarbageAnswer, Snooze, StorageRefused
 from jobs.paid import calls
-from jobs.paid.limits import pausing_on
+from jobs.paid.breaker import pausing_on
 from jobs.run import Run
 
 if TYPE_CHECKING:

@@ -1,86 +1,40 @@
 """The answers of `manage.py jobs`, as lines for people and as data for scripts."""
 
 from collections.abc import Callable
-from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
 from django.core.management.base import CommandError
 from django.db.models import QuerySet
 
-from jobs import settings
 from jobs.console import (
     actions,
-    audit,
+    cli_acting,
     cli_groups,
     cli_pauses,
     cli_probe,
     cli_schedules,
+    cli_status,
     cli_times,
     cli_totals,
-    counting,
     job_waits,
     lineage,
-    needs,
     rescheduling,
     retention,
     story,
 )
+from jobs.console.cli_acting import Account
 from jobs.console.cli_groups import Answer, misused
-from jobs.console.counting import MANY, Number
+from jobs.console.counting import MANY
 from jobs.console.rescheduling import Wish
-from jobs.db import database
 from jobs.models import Job, Status, in_trace, job_models
-from jobs.paid import money, waiting
 from jobs.queue.rescheduling import LARGEST, SMALLEST
 
 # Show
 
 
 def status(*, probe: bool, **_: Any) -> Answer:
-    """How many jobs are in which state, and what needs a person; not well if anything does."""
-    if probe:
-        return cli_probe.answer()
-    situation = needs.Situation.look()
-    found = needs.needs(situation)
-    counts = {
-        model._meta.label: {status.value: int(number) for status, number in numbers.items()}
-        for model, numbers in situation.statuses.items()
-    }
-    lines = [
-        f"{model._meta.label}: "
-        + ", ".join(f"{number} {status.value}" for status, number in numbers.items())
-        for model, numbers in situation.statuses.items()
-    ]
-    paused = {
-        model._meta.label: waiting.paused(pause)
-        for model in situation.pauses
-        if (pause := situation.pause_of(model))
-    }
-    lines += [f"{kind}: {job_waits.full_text(wait)}" for kind, wait in paused.items()]
-    alive, late = situation.fleet.alive, situation.fleet.late
-    missed = f", {late} of them missed two beats" if late else ""
-    lines.append(f"workers alive: {alive}{missed}")
-    lines += [visits.text(situation.now) for visits in situation.visits]
-    lines += [f"! {need.text}" for need in found]
-    if name := database.name():
-        lines.insert(0, f"database: {name}")
-    hints = [hint.text for hint in needs.hints(situation)]
-    lines += [f"hint: {text}" for text in hints]
-    data = {
-        "database": name,
-        "needs": [{"kind": need.kind, "text": need.text} for need in found],
-        "hints": hints,
-        "jobs": counts,  # counted up to 10,001
-        "workers": int(alive),
-        "workers_late": int(late),
-        "last_runs": {visits.way: visits.last_at for visits in situation.visits},
-        "paused": {
-            kind: {"until": wait.until, "reason": wait.note} for kind, wait in paused.items()
-        },
-        "oldest_due": {model._meta.label: when for model, when in situation.oldest.items()},
-    }
-    return Answer(data, lines, is_well=not found)
+    return cli_probe.answer() if probe else cli_status.answer()
 
 
 def listing(*, limit: int, **selection: Any) -> Answer:
@@ -146,67 +100,14 @@ def reschedule(
 def _act(
     action: actions.Action, *, by: object, dry_run: bool, ids: list[str], **selection: Any
 ) -> Answer:
-    """Act on all selected jobs, without a time limit; not well if a named job was left alone."""
-    wanted = {_uuid(id) for id in ids}
-    changed = 0
-    foreseen = left = Number(0)
-    cost = Decimal(0)
-    is_priced, tokens_cost = True, False
-    budgets: dict[str, Decimal] = {}  # what is left today, per provider
-    refusals: list[str] = []
+    """Act on all selected jobs; not well if a named job was left alone."""
+    account = Account(action, dry_run)
     for jobs in _selected(ids=ids, **selection):
-        preview = actions.preview(action, jobs)
-        foreseen += preview.changed
-        left += sum(int(number) for _, number in preview.left_alone)
-        cost += preview.cost or 0
-        if preview.refused and any(preview.numbers[status] for status in action.origins):
-            refusals.append(str(preview.refused))
-        if preview.changed and preview.provider and not preview.is_free:
-            is_priced &= preview.has_price
-            tokens_cost |= preview.tokens_cost
-            if preview.left_today is not None:
-                budgets[preview.provider] = preview.left_today
-        if dry_run:
-            continue
-        done = _carry_out_all(action, jobs, by)
-        changed += done
-        if done > 1:
-            audit.note_many(by, jobs.model, done, action.logged)
-    if dry_run:
-        changed = foreseen
-    # The cost is unknown for more than 10,000 jobs, or if the provider has no price.
-    known_cost = f"{cost:.2f}" if is_priced and foreseen.is_exact else None
-    data = {
-        "action": action.name,
-        "changed": _counted(changed),
-        "left_alone": _counted(left),
-        "dry_run": dry_run,
-        "exact": foreseen.is_exact and left.is_exact,
-        "cost_about": known_cost,
-        "plus_tokens": tokens_cost,
-        "currency": settings.CURRENCY,
-        "left_today": {name: f"{left:.2f}" for name, left in budgets.items()},
-    }
-    verb = "would change" if dry_run else "changed"
-    price = "cost not known" if known_cost is None else f"cost about {money.shown(cost)}"
-    price += " plus tokens" if tokens_cost else ""
-    price += "".join(f", {name} has {money.shown(n)} left today" for name, n in budgets.items())
-    lines = [f"{action.name}: {verb} {changed}, left alone {left}, {price}", *refusals]
-    return Answer(data, lines, is_well=not ids or changed == len(wanted))
-
-
-def _counted(number: int) -> int:
-    """Cap an estimated number at 10,000; the number of changed jobs is always exact."""
-    return min(number, counting.MANY) if isinstance(number, Number) else number
-
-
-def _carry_out_all(action: actions.Action, jobs: QuerySet[Any], by: object) -> int:
-    result = actions.carry_out(action, jobs, by)
-    changed = result.changed
-    while result.last:
-        result = actions.carry_out(action, jobs, by, result.last)
-        changed += result.changed
-    return changed
+        account.foresee(actions.preview(action, jobs))
+        if not dry_run:
+            account.changed += cli_acting.carry_out(action, jobs, by)
+    is_well = not ids or account.told == len({_uuid(id) for id in ids})
+    return Answer(account.data(), account.lines(), is_well)
 
 
 # Select

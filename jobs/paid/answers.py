@@ -13,7 +13,7 @@ from jobs import settings, storage
 from jobs.db import sessions, text
 from jobs.errors import AnswerGone, AnswerLost, Snooze, StorageRefused, StorageUnavailable
 from jobs.models import Call, Provider, State, Worker
-from jobs.paid import ledger, limits
+from jobs.paid import breaker, ledger
 from jobs.paid.clients import Answer
 from jobs.run import Run
 
@@ -117,7 +117,7 @@ def keep(run: Run, call: Call, answer: Answer) -> Bought:
     try:
         answer = replace(answer, raw=raw)
         run.insist(lambda: mark_stored(call, answer), give_up_at, Error)
-        faults = limits.note_answer(call.provider)
+        faults = breaker.note_answer(call.provider)
     except Error as error:  # the answer is stored: the next run finds it through the intent
         log.error("%s is stored, but that could not be recorded: %s", call, error)
     run.allow(run.job.time_limit)
@@ -129,7 +129,7 @@ def put(call: Call, raw: bytes) -> bytes:
 
     That can be an earlier answer to the same request whose row was lost meanwhile.
     """
-    with limits.pausing_on(STORAGE_FAULTS, call.provider):
+    with breaker.pausing_on(STORAGE_FAULTS, call.provider):
         storage.named("answers").put(call.answer_name, raw)
         stored = _read(call.answer_name)
         if stored is None:

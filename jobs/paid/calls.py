@@ -28,7 +28,7 @@ from jobs.errors import (
     TooLate,
 )
 from jobs.models import Job, State
-from jobs.paid import answers, ledger, limits
+from jobs.paid import answers, breaker, ledger, limits
 from jobs.paid.answers import Bought
 from jobs.paid.batches import joining
 from jobs.paid.clients import Answer, may_send
@@ -60,7 +60,7 @@ def buy(
     provider = type(run.job).provider_name()
     assert provider, f"{run.job} makes a paid call, but its provider_name() is None."
     key = key_of(run.job, payload_hash)
-    with run.step("store"), limits.pausing_on(StorageRefused, provider):
+    with run.step("store"), breaker.pausing_on(StorageRefused, provider):
         known = answers.recover(key) or answers.adopt(run, provider, key, payload_hash)
     if known:
         return known
@@ -132,9 +132,9 @@ def _note(intent: Intent, error: BaseException) -> None:
             return
         ledger.end(call, state, text.message(error), cost=None if billed else Decimal(0))
         if isinstance(error, PermanentError):
-            limits.note_answer(call.provider)
+            breaker.note_answer(call.provider)
         elif isinstance(error, ProviderUnavailable | GarbageAnswer):
-            limits.let_wait(error, limits.note_fault(call.provider, error))
+            breaker.let_wait(error, breaker.note_fault(call.provider, error))
 
     try:
         intent.run.insist(record, time.monotonic() + ledger.RECORD_FOR.total_seconds(), Error)
@@ -150,9 +150,9 @@ def using(bought: Bought) -> Iterator[bytes]:
     """Use an answer. If it turns out to be garbage, later runs do not get it again."""
     sessions.give_back()
     try:
-        with limits.pausing_on(StorageRefused, bought.call.provider):
+        with breaker.pausing_on(StorageRefused, bought.call.provider):
             yield bought.raw
     except GarbageAnswer as error:
         ledger.end(bought.call, State.FAILED, text.message(error))
-        limits.note_fault(bought.call.provider, error, before=bought.faults)
+        breaker.note_fault(bought.call.provider, error, before=bought.faults)
         raise

@@ -1,4 +1,4 @@
-"""How many calls may start: look, take, pause. A provider's row holds for every worker.
+"""How many calls may start: look, take. A provider's row holds for every worker.
 
 A claim looks, so that no worker holds jobs that can't start. The intent of a paid call takes.
 Both lock the provider's row, always before the rows of jobs.
@@ -6,38 +6,24 @@ Both lock the provider's row, always before the rows of jobs.
 
 import logging
 import math
-import random
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
-from django.db import Error
 from django.db.models import Count, Exists, F, OuterRef, Q
 from django.db.models.functions import Now
 
 from jobs import settings
-from jobs.db import clock, sessions, text
-from jobs.errors import (
-    AnswerLost,
-    NoRoom,
-    NoTime,
-    OperatorsFault,
-    ProviderUnavailable,
-    TooDear,
-)
+from jobs.db import sessions
+from jobs.errors import NoRoom, NoTime, TooDear
 from jobs.models import Call, Job, Provider, Strategy, job_models
-from jobs.models.provider import BREAKER_FAULTS
 
 log = logging.getLogger(__name__)
-
-Caught = type[Exception] | tuple[type[Exception], ...]
 
 # A claim counts tokens that come soon. Otherwise each token would wait for the next poll.
 AHEAD = timedelta(seconds=2)
 STARTING = timedelta(seconds=10)  # between a claim and its call
 KEEPING = 2.0  # seconds for storing the last answer and settling, where a worker's time is limited
-SHORTEST_PAUSE, LONGEST_PAUSE = timedelta(seconds=5), timedelta(minutes=5)
 
 
 def find(name: str) -> Provider:
@@ -230,78 +216,3 @@ def book(name: str, difference: Decimal, day: date) -> None:
     same_day = Provider.objects.filter(name=name, spent_on=day)
     if difference:
         same_day.update(spent=F("spent") + difference)
-
-
-# Pause
-
-
-def note_answer(name: str) -> int:
-    """The provider answered: reset its faults; returns how many in a row there had been."""
-    faulty = Provider.objects.filter(name=name, faults__gt=0)
-    faults = faulty.values_list("faults", flat=True).first() or 0
-    faulty.update(faults=0)
-    return faults
-
-
-def note_fault(name: str, error: BaseException, before: int = 0) -> timedelta | None:
-    """Count a fault, and pause the provider for all workers if needed; returns the pause.
-
-    `before` faults in a row were reset by an answer that has turned out to be the fault.
-    """
-    pause = None
-    with sessions.short_transaction():
-        provider = lock(name)
-        is_new = not provider.is_paused  # a fault during a pause belongs to the one that set it
-        provider.faults = max(provider.faults, before) + is_new
-        if isinstance(error, OperatorsFault):
-            if not provider.paused:  # keep a person's own reason
-                provider.paused, provider.pause_reason = True, text.message(error)
-        elif pause := pause_after(error, provider.faults):
-            extend_pause(provider, pause, text.message(error))
-        provider.save(update_fields=["faults", "paused", "paused_until", "pause_reason"])
-    log.log(logging.WARNING if is_new else logging.DEBUG, "%s: %s", name, error)
-    return pause
-
-
-def let_wait(error: BaseException, pause: timedelta | None) -> None:
-    """Let the job that met the fault wait as long as its provider is paused."""
-    if pause and isinstance(error, ProviderUnavailable):
-        error.retry_after = pause.total_seconds()
-
-
-def pause_after(error: BaseException, faults: int) -> timedelta | None:
-    """As long as the provider asked for, or growing with jitter; None: no pause yet."""
-    told = getattr(error, "retry_after", None)
-    is_waited_for = isinstance(error, ProviderUnavailable) and not isinstance(error, AnswerLost)
-    if faults >= BREAKER_FAULTS or (is_waited_for and told is None):
-        pause = max(_growing(faults), clock.bounded(told))
-    elif told is not None:
-        pause = clock.bounded(told, shortest=1.0)
-    else:
-        return None
-    return min(pause, timedelta(days=1))
-
-
-def _growing(faults: int) -> timedelta:
-    longest: timedelta = min(SHORTEST_PAUSE * 2 ** min(faults - 1, 10), LONGEST_PAUSE)
-    return longest * random.uniform(0.5, 1)
-
-
-def extend_pause(provider: Provider, pause: timedelta, reason: str) -> None:
-    """Never shorten a pause: an operator may have set it for a reason."""
-    until = provider.now + pause
-    if provider.paused_until is None or until > provider.paused_until:
-        provider.paused_until = until
-        if not provider.paused:
-            provider.pause_reason = reason
-
-
-@contextmanager
-def pausing_on(faults: Caught, name: str) -> Iterator[None]:
-    """Pause the provider on these faults: without a storage, no answer can be kept."""
-    try:
-        yield
-    except faults as error:
-        with suppress(Error):  # the database is down too, and without it no call can start
-            let_wait(error, note_fault(name, error))
-        raise

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from jobs.db import json_values, sessions, text
 from jobs.errors import ProviderUnavailable, TaskMissing
-from jobs.paid import limits
+from jobs.paid import breaker
 from jobs.tasks import declared, results
 from jobs.tasks.api import (
     TaskContext,
@@ -46,11 +46,11 @@ def noting_faults(provider: str | None) -> Iterator[None]:
         yield
     except ProviderUnavailable as error:
         if provider:
-            limits.let_wait(error, limits.note_fault(provider, error))
+            breaker.let_wait(error, breaker.note_fault(provider, error))
         raise
     if provider:
         with suppress(Error):  # the function has been paid for: what it returned must not be lost
-            limits.note_answer(provider)
+            breaker.note_answer(provider)
 
 
 def storable(value: Any) -> Any:

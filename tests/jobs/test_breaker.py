@@ -15,7 +15,7 @@ from jobs.errors import (
 )
 from jobs.models import Provider
 from jobs.models.provider import BREAKER_FAULTS
-from jobs.paid import calls, limits, pausing
+from jobs.paid import breaker, calls, pausing
 from jobs.queue import outcomes
 from tests.jobs import orders
 from tests.jobs.conftest import LEASE
@@ -27,7 +27,7 @@ opened = orders.opened
 
 
 def fault(error=None):
-    return limits.note_fault(SHOP, error or ProviderUnavailable(reason="503"))
+    return breaker.note_fault(SHOP, error or ProviderUnavailable(reason="503"))
 
 
 def let_the_pause_end():

@@ -8,7 +8,7 @@ from django.db import OperationalError
 from jobs import storage
 from jobs.errors import AnswerLost, StorageRefused, StorageUnavailable
 from jobs.models import Call
-from jobs.paid import answers, calls, limits
+from jobs.paid import answers, breaker, calls
 from jobs.run import LONGEST_WRITE
 from tests.jobs.orders import Sender, buy, claimed_run, open_shop, shop, states
 
@@ -44,7 +44,7 @@ def test_storing_is_repeated_until_it_works(monkeypatch):
 
 
 def test_nothing_more_is_bought_while_answers_can_not_be_stored(monkeypatch):
-    monkeypatch.setattr(limits, "SHORTEST_PAUSE", limits.LONGEST_PAUSE)  # it outlasts the test
+    monkeypatch.setattr(breaker, "SHORTEST_PAUSE", breaker.LONGEST_PAUSE)  # it outlasts the test
     break_storage(monkeypatch, StorageUnavailable(reason="503"))
 
     buy(claimed_run())

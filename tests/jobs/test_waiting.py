@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from jobs import queue
 from jobs.errors import ProviderUnavailable
-from jobs.paid import limits, pausing
+from jobs.paid import breaker, limits, pausing
 from jobs.paid.waiting import Reason, Wait, waits_for
 from tests.jobs.conftest import LEASE, new_chore
 from tests.jobs.orders import SHOP, buy, claimed_run, open_shop, order, shop
@@ -54,7 +54,7 @@ def test_a_paused_provider_and_until_when():
 def test_the_pause_that_made_it_wait_rather_than_its_next_try():
     open_shop()
     later = order(run_after=Now() + timedelta(minutes=1))
-    limits.note_fault(SHOP, ProviderUnavailable(retry_after=50, reason="429"))
+    breaker.note_fault(SHOP, ProviderUnavailable(retry_after=50, reason="429"))
 
     assert reason(later) == Reason.PAUSED
 

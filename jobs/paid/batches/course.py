@@ -24,7 +24,7 @@ from jobs.errors import (
     StorageUnavailable,
 )
 from jobs.models import Call, Provider, State, Strategy
-from jobs.paid import limits
+from jobs.paid import breaker, limits
 from jobs.paid.batches import collecting, creating, fetching, handing_out, members, pace, polling
 from jobs.paid.clients import services
 from jobs.paid.clients.batch import BatchClient, Remote
@@ -93,7 +93,7 @@ def _send(batch: "Batch", run: Run) -> None:
     except BatchTooLarge as error:
         _send_smaller(batch, error)
     except ProviderUnavailable as error:
-        limits.let_wait(error, limits.note_fault(batch.provider, error))
+        breaker.let_wait(error, breaker.note_fault(batch.provider, error))
         if isinstance(error, OperatorsFault):
             error.retry_after = pace.LONGEST
         raise
@@ -147,7 +147,7 @@ def _send_smaller(batch: "Batch", error: BatchTooLarge) -> None:
 
 def _send_later(batch: "Batch", error: Exception, most_calls: int | None = None) -> None:
     """The provider's fault: pause it, and send the calls again for as long as it takes."""
-    limits.note_fault(batch.provider, error)
+    breaker.note_fault(batch.provider, error)
     with _releasing(batch, most_calls):
         members.fail_old(members.of(batch).filter(state__in=UNANSWERED), error)
 

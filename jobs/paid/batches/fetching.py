@@ -17,8 +17,8 @@ from jobs.errors import StorageRefused, StorageUnavailable
 from jobs.paid import ledger
 from jobs.paid.batches import members, pace
 from jobs.paid.batches.polling import asking
+from jobs.paid.breaker import pausing_on
 from jobs.paid.clients.batch import BatchClient, Remote
-from jobs.paid.limits import pausing_on
 from jobs.run import Run
 from jobs.tracing import logged
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from jobs.db import sessions
 from jobs.errors import OperatorsFault, ProviderUnavailable, Snooze
 from jobs.models import Call, State
-from jobs.paid import answers, limits
+from jobs.paid import answers, breaker, limits
 from jobs.paid.batches import fetching, members, pace
 from jobs.paid.batches.collecting import waiting
 from jobs.paid.clients import services
@@ -83,7 +83,7 @@ def _hand_out(batch: "Batch", results: list[Result]) -> None:
             _end(call, result)
     ended = [result for _, result in pairs]
     if any(result.answer for result in ended):
-        limits.note_answer(batch.provider)
+        breaker.note_answer(batch.provider)
     _note_fault(batch.provider, ended)
     members.wake(list(members.told(batch).filter(key__in=list(told)).defer("request")))
 
@@ -103,7 +103,7 @@ def _note_fault(provider: str, results: list[Result]) -> None:
     faults = [error for error in errors if isinstance(error, ProviderUnavailable)]
     for error in faults:
         if isinstance(error, OperatorsFault) or len(faults) == len(results):
-            limits.note_fault(provider, error)
+            breaker.note_fault(provider, error)
             break
 
 

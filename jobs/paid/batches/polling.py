@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 
 from jobs.db import clock, text
 from jobs.errors import BatchGone, OperatorsFault, ProviderUnavailable, Snooze
-from jobs.paid import ledger, limits
+from jobs.paid import breaker, ledger
 from jobs.paid.batches import members, pace
 from jobs.paid.clients.batch import BatchClient, Remote
 from jobs.run import Run
@@ -81,7 +81,7 @@ def asking(batch: "Batch") -> Iterator[None]:
     except BatchGone as error:
         if batch.cancel_asked:  # a person has looked, and gives it up
             raise members.lost(batch, f"It was given up: {error}") from None
-        limits.note_fault(batch.provider, error)  # pauses it until a person has looked
+        breaker.note_fault(batch.provider, error)  # pauses it until a person has looked
         error.retry_after = pace.LONGEST
         raise
     except OperatorsFault as error:

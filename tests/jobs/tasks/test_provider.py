@@ -10,7 +10,7 @@ from django.db import OperationalError
 from django.db.models.functions import Now
 
 from jobs.models import Provider, Status
-from jobs.paid import limits, pausing, waiting
+from jobs.paid import breaker, limits, pausing, waiting
 from jobs.tasks.models import TaskJob
 from jobs.worker.intake import Intake
 from tests.testapp import tasks
@@ -133,7 +133,7 @@ def test_a_worker_with_little_time_begins_no_task_that_may_be_paid_for(worker, s
 
 
 def test_what_a_paid_function_returned_is_kept_though_the_database_is_away(work, shop, monkeypatch):
-    monkeypatch.setattr(limits, "note_answer", Mock(side_effect=OperationalError))
+    monkeypatch.setattr(breaker, "note_answer", Mock(side_effect=OperationalError))
     ask(1)
 
     work()
