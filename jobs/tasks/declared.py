@@ -5,7 +5,7 @@ No module with models is imported here: `@task` may stand in a module that is im
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Literal
 
@@ -16,7 +16,7 @@ from jobs.tasks import api
 from jobs.tasks.api import InvalidTask
 
 # Gets the exception and the result so far; returns seconds, or None for no further attempt.
-Backoff = Callable[[BaseException, "api.TaskResult"], float | None]
+Backoff = Callable[[BaseException, "api.TaskResult"], float | timedelta | None]
 UNIQUE = (False, True, "open", "queued")
 
 _known: dict[str, "Task"] = {}  # as declared, by the path of the function
@@ -32,7 +32,8 @@ class Task(api.Task):
     provider: str | None = None  # whose limits it runs under
     # Whether it is skipped while the same task with the same arguments is open, or only queued.
     unique: bool | Literal["open", "queued"] = False
-    schedule: Any = None  # as that of a job: Daily("06:00"), a cron expression, or a list of them
+    # As that of a job: Daily("06:00"), a cron expression, or a list of them, which has no hash.
+    schedule: Any = field(default=None, hash=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()

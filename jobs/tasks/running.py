@@ -4,6 +4,7 @@ import copy
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.db import Error, transaction
@@ -73,8 +74,10 @@ def choose_wait(job: "TaskJob", error: BaseException) -> float | None:
     backoff = word(job, "backoff")
     if backoff is None or job.result is None:
         return None
-    seconds: float | None = backoff(error, _with(job.result, error))
-    return math.inf if seconds is None else seconds
+    wait: float | timedelta | None = backoff(error, _with(job.result, error))
+    if wait is None:
+        return math.inf
+    return wait.total_seconds() if isinstance(wait, timedelta) else wait
 
 
 # Signals

@@ -19,6 +19,10 @@ def never_again(exception, task_result):
     return None
 
 
+def in_an_hour(exception, task_result):
+    return timedelta(hours=1)
+
+
 def broken_backoff(exception, task_result):
     raise RuntimeError("no idea")
 
@@ -62,6 +66,11 @@ def fail_thrice():
 
 @task(max_attempts=3, backoff=in_a_minute)
 def fail_patiently():
+    raise ValueError("not yet")
+
+
+@task(max_attempts=3, backoff=in_an_hour)
+def fail_slowly():
     raise ValueError("not yet")
 
 

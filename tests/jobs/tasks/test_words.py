@@ -1,6 +1,7 @@
 """The words that Django has no name for yet: max_attempts, backoff, timeout, unique, schedule."""
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -27,6 +28,21 @@ def test_backoff_chooses_the_wait_and_knows_the_errors_so_far(work):
     assert (job.status, job.attempts) == (Status.QUEUED, 1)
     assert timedelta(seconds=59) < job.run_after - job.updated_at <= timedelta(seconds=61)
     assert tasks.chosen == [(ValueError, 1, 1)]
+
+
+def test_backoff_may_return_a_timedelta(work):
+    tasks.fail_slowly.enqueue()
+
+    work()
+
+    job = TaskJob.objects.get()
+    assert timedelta(minutes=59) < job.run_after - job.updated_at <= timedelta(minutes=61)
+
+
+def test_a_task_with_a_list_of_schedules_has_a_hash():
+    often = replace(tasks.tidy, schedule=[Daily("06:00"), Daily("18:00")])
+
+    assert len({often, often}) == 1
 
 
 def test_backoff_can_end_the_attempts(work):
