@@ -2,8 +2,10 @@ import fcntl
 import gc
 import os
 import pickle
+import random
 import sys
 import tempfile
+import threading
 from collections import defaultdict
 
 import hypothesis
@@ -16,6 +18,7 @@ from hypothesis import HealthCheck
 
 from config.doors import visitors
 from guides import images, painter
+from jobs.db import sessions
 from jobs.models import Schedule
 from tests import template
 from tests.jobs.console import log_in
@@ -33,6 +36,7 @@ NEEDS_DATABASE = {"db", "transactional_db", "live_server"}
 
 def pytest_addoption(parser):
     parser.addoption("--long", action="store_true", help="run what `make test` leaves out, too")
+    parser.addoption("--order", type=int, help="run the tests in another order, by this number")
 
 
 def pytest_configure(config):
@@ -52,8 +56,7 @@ def pytest_configure(config):
 def pytest_unconfigure(config):
     """Stop the test cluster, unless another run still holds it."""
     if is_controller(config):
-        if connection.vendor == "postgresql":
-            template.drop()
+        template.drop()
         try:
             fcntl.flock(config.stash[in_use], fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -80,6 +83,14 @@ def pytest_collection_modifyitems(config, items):
         left_out |= set(all_but_few(items))
     config.hook.pytest_deselected(items=list(left_out))
     items[:] = [item for item in items if item not in left_out]
+    if config.option.order is not None:
+        shuffle(items, random.Random(config.option.order))
+
+
+def shuffle(items, chance):
+    """Shuffle the files, and the tests of each: its fixtures are still made once."""
+    place = defaultdict(chance.random)
+    items.sort(key=lambda item: (place[item.path], place[item.nodeid]))
 
 
 def says_nothing_of_sqlite(item):
@@ -153,7 +164,7 @@ def pictures(settings, tmp_path, coarse):
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings, pytestconfig, django_db_blocker):
-    if connection.vendor == "postgresql" and not is_controller(pytestconfig):
+    if not is_controller(pytestconfig):
         with django_db_blocker.unblock():
             template.use()
 
@@ -163,6 +174,24 @@ def django_db_setup(django_db_setup, django_db_blocker):
     """Remove the schedules that `migrate` declared: no test's worker should enqueue their runs."""
     with django_db_blocker.unblock():
         Schedule.objects.all().delete()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def give_back():
+    """The real act, for tests of it. In others the main thread keeps its connection.
+
+    A worker gives it back to a pool. Tests have none: each would connect ten times, and
+    PostgreSQL starts a process each time.
+    """
+    real = sessions.give_back
+
+    def keep():
+        if threading.current_thread() is not threading.main_thread():
+            real()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sessions, "give_back", keep)
+        yield real
 
 
 @pytest.fixture

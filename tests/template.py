@@ -2,21 +2,29 @@
 
 import fcntl
 import os
+import shutil
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import psycopg
 from django.conf import settings
 from django.db import connection
 
 NAME = f"{settings.RUN}_template"
+FILE = Path(settings.BASE_DIR, f".{NAME}.sqlite3")
 
 
 def use():
     """Let this process copy the template; the first process of the run makes it."""
+    is_file = connection.vendor == "sqlite"
     with one_at_a_time():
-        if not exists():
-            make()
-    connection.settings_dict["TEST"] |= {"TEMPLATE": NAME, "MIGRATE": False}
+        if not (FILE.exists() if is_file else exists()):
+            make(str(FILE) if is_file else NAME)
+    connection.settings_dict["TEST"] |= {"MIGRATE": False}
+    if is_file:
+        connection.creation._create_test_db = copy_file
+    else:
+        connection.settings_dict["TEST"] |= {"TEMPLATE": NAME}
 
 
 @contextmanager
@@ -35,17 +43,27 @@ def exists():
         return cursor.fetchone() is not None
 
 
-def make():
+def make(name):
     database, test = connection.settings_dict, connection.settings_dict["TEST"]
     names = database["NAME"], test["NAME"]
-    test["NAME"] = NAME
+    test["NAME"] = name
     connection.creation.create_test_db(verbosity=0, autoclobber=True)
     connection.close()
     database["NAME"], test["NAME"] = names
 
 
+def copy_file(verbosity, autoclobber, keepdb=False):
+    """As PostgreSQL's CREATE DATABASE ... TEMPLATE, where a database is a file."""
+    name = connection.creation._get_test_db_name()
+    shutil.copyfile(FILE, name)
+    return name
+
+
 def drop():
     """Not through Django: at the end of a run its connections are blocked."""
+    FILE.unlink(missing_ok=True)
+    if connection.vendor != "postgresql":
+        return
     to = connection.get_connection_params() | {"dbname": "postgres", "autocommit": True}
     with suppress(psycopg.OperationalError), psycopg.connect(**to) as server:
         server.execute(f"DROP DATABASE IF EXISTS {NAME}")

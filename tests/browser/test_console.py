@@ -67,6 +67,7 @@ def test_many_are_requeued_after_a_preview(guide, visit):
     assert set(statuses().values()) == {Status.QUEUED}
 
 
+@pytest.mark.long
 def test_a_long_action_goes_on_by_itself(guide, visit, monkeypatch):
     give_up("Gate", "Pond", "Fog")
     monkeypatch.setattr(actions.carry_out, "__defaults__", (None, 0.0))  # one chunk a request
@@ -83,6 +84,7 @@ def test_a_long_action_goes_on_by_itself(guide, visit, monkeypatch):
     assert set(statuses().values()) == {Status.QUEUED}
 
 
+@pytest.mark.long
 def test_a_provider_is_paused_with_a_reason_and_resumed(guide, visit):
     limits.find("painter")
     page = log_in(visit("/"), "operators")
@@ -153,6 +155,7 @@ def test_a_viewer_sees_and_gets_no_button(guide, visit):
     assert statuses()["Gate"] == Status.FAILED
 
 
+@pytest.mark.long
 def test_the_dashboard_renews_itself_and_nothing_moves(guide, visit, monkeypatch):
     hide_test_models(monkeypatch)
     window = {"width": 1280, "height": 400}
@@ -225,6 +228,7 @@ def test_a_dashboard_that_is_not_renewed_says_so(guide, visit):
     notice.wait_for()
 
 
+@pytest.mark.long
 def test_a_provider_can_be_paused_on_a_phone(transactional_db, pictures, visit):
     busy_night()
     page = log_in(visit("/", viewport={"width": 390, "height": 800}))
@@ -235,6 +239,7 @@ def test_a_provider_can_be_paused_on_a_phone(transactional_db, pictures, visit):
         assert box["x"] + box["width"] <= 390, name
 
 
+@pytest.mark.long
 def test_the_filters_are_opened_and_closed_by_keyboard(guide, visit):
     page = log_in(visit("/"), "viewers")
     page.goto(JOBS)
@@ -251,6 +256,7 @@ def test_the_filters_are_opened_and_closed_by_keyboard(guide, visit):
     page.wait_for_function("document.activeElement.classList.contains('tc-filters')")
 
 
+@pytest.mark.long
 def test_axe_finds_no_barrier_of_ours(transactional_db, pictures, visit, monkeypatch):
     hide_test_models(monkeypatch)
     busy_night()
@@ -274,6 +280,7 @@ def test_axe_finds_no_barrier_of_ours(transactional_db, pictures, visit, monkeyp
             assert found == []
 
 
+@pytest.mark.long
 def test_no_page_of_the_console_is_wider_than_a_phone(transactional_db, pictures, visit):
     busy_night()
     page = log_in(visit("/", viewport={"width": 390, "height": 800}))

@@ -98,6 +98,7 @@ def test_a_job_s_page_follows_its_job_and_stops_when_it_has_ended(guide, visit):
     assert page.evaluate("Boolean(document.querySelector('[data-final]'))")
 
 
+@pytest.mark.long
 def test_the_menus_are_reached_by_keyboard_at_200_percent(guide, visit):
     page = log_in(visit("/", viewport=ZOOMED), "viewers")
     page.goto(JOBS)
@@ -139,6 +140,7 @@ def test_a_person_logs_in_and_acts_without_javascript(guide, visit):
     assert page.get_by_role("button", name="Log out").is_visible()
 
 
+@pytest.mark.long
 def test_axe_finds_no_barrier_on_whole_pages(transactional_db, pictures, visit, monkeypatch):
     hide_test_models(monkeypatch)
     busy_night()
@@ -172,6 +174,7 @@ def barriers(page, address):
     ]
 
 
+@pytest.mark.long
 def test_a_phone_shows_rows_of_two_lines(transactional_db, pictures, visit):
     busy_night()
     SpotImageJob.objects.filter(status=Status.QUEUED).update(run_after=Now())

@@ -88,6 +88,7 @@ def test_ten_pictures_arrive_and_move_nothing(guide, hurry):
     assert page.evaluate("window.moved") == 0
 
 
+@pytest.mark.long
 def test_a_page_asks_seldom_while_nothing_changes_and_soon_when_something_does(guide, hurry):
     page = hurry()
 
@@ -101,6 +102,7 @@ def test_a_page_asks_seldom_while_nothing_changes_and_soon_when_something_does(g
     assert max(quiet) < 17_000
 
 
+@pytest.mark.long
 def test_a_hidden_page_asks_nothing_and_looks_at_once_when_it_is_back(guide, hurry):
     page = hurry()
     waits(page, 2)
@@ -115,6 +117,7 @@ def test_a_hidden_page_asks_nothing_and_looks_at_once_when_it_is_back(guide, hur
     page.get_by_role("img", name="Picture of Spot 0").wait_for()
 
 
+@pytest.mark.long
 def test_a_page_goes_on_when_the_server_is_back(guide, hurry, forgive):
     page = hurry()
     waits(page, 1)
@@ -139,6 +142,7 @@ def test_a_page_says_what_is_known_of_a_pause(guide, visit):
     page.get_by_text("painting is paused for now").wait_for()
 
 
+@pytest.mark.long
 def test_a_worker_is_killed_and_the_page_never_lies(guide, start, hurry, monkeypatch, pictures):
     monkeypatch.setitem(os.environ, "PICTURES_FOLDER", str(pictures.location))
     monkeypatch.setitem(os.environ, "ANSWERS_FOLDER", f"{pictures.location}/answers")

@@ -41,6 +41,7 @@ def test_loading_turns_into_a_picture_without_a_reload(guide, visit):
     assert page.evaluate("window.moved") == 0
 
 
+@pytest.mark.long
 def test_a_failed_picture_is_shown_and_the_page_stops_asking(guide, visit):
     page = visit("/guides/kyoto/")
     paint_alike("Gate", "池")
@@ -57,6 +58,7 @@ def test_a_failed_picture_is_shown_and_the_page_stops_asking(guide, visit):
     assert page.locator("[aria-busy=true]").count() == 0
 
 
+@pytest.mark.long
 def test_home_gets_its_covers_without_a_reload(guide, visit):
     page = visit("/")
     page.evaluate("window.same = true")
@@ -71,6 +73,7 @@ def test_home_gets_its_covers_without_a_reload(guide, visit):
     assert page.evaluate("window.same")
 
 
+@pytest.mark.long
 def test_home_leaves_the_keyboards_focus_where_it_is(guide, visit):
     page = visit("/")
     link = page.get_by_role("link", name="Kyoto")

@@ -21,6 +21,7 @@ def guide(transactional_db, pictures):
     return guide
 
 
+@pytest.mark.long
 def test_no_page_of_the_admin_breaks_its_policy(guide, visit):
     page = visit("/")  # violations appear in the browser's console; `visit` fails on them
     sign_in(page)

@@ -57,6 +57,7 @@ def test_a_chain_does_what_one_request_could_not(site):
     wait_until(lambda: links().filter(ended_at__isnull=False).count() == 3)
 
 
+@pytest.mark.long
 def test_a_chain_waits_for_a_job_that_is_due_soon(site):
     enqueue_chores(1, run_after=Now() + timedelta(seconds=12))
 
@@ -77,6 +78,7 @@ def test_a_chain_ends_when_the_next_job_is_due_much_later(site):
     assert not links().exists()
 
 
+@pytest.mark.long
 def test_jobs_that_only_snooze_do_not_keep_a_chain_alive(site, monkeypatch):
     enqueue_chores(1, script="snooze")
     seen = []
@@ -175,6 +177,7 @@ def stranger(settings):
         thread.join()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("status", [200, 301])
 def test_an_address_that_is_not_this_site_ends_the_chain(stranger, status, monkeypatch, caplog):
     monkeypatch.setattr(Stranger, "status", status)

@@ -24,6 +24,7 @@ def crumbs(page):
     return " ".join(re.sub("<[^>]+>", " ", unescape(title)).split())
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(
     "name",
     [

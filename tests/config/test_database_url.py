@@ -23,6 +23,7 @@ def read(quick_python):
     return read
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("url", "host"),
     [
@@ -40,6 +41,7 @@ def test_the_host_may_be_the_folder_of_a_socket(read, url, host):
     assert read(url, "HOST") == host
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("key", "value"),
     [
@@ -55,6 +57,7 @@ def test_the_other_parts_are_decoded_once(read, key, value):
     assert read(f"postgresql://{user}:{password}@%2Ftmp:5433/{name}", key) == value
 
 
+@pytest.mark.long
 def test_a_server_is_reached_through_its_socket(quick_python, tmp):
     server = Server(tmp / "Server", durable=False)
     server.start()

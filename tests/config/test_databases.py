@@ -17,6 +17,7 @@ def named(checkout):
     return checkout
 
 
+@pytest.mark.long
 def test_a_database_is_migrated_worked_on_and_asked_by_its_name(quick_python, named):
     migrated = quick_python("manage.py", "migrate", "--database", "tokyo")
     worked = quick_python("manage.py", "runworker", "--drain", "--database", "tokyo")

@@ -67,6 +67,7 @@ def supervise(checkout, start):
     return supervise
 
 
+@pytest.mark.long
 def test_every_line_says_whose_it_is(supervise):
     supervisor, lines = supervise(web=["runserver"], worker=["runworker"])
 
@@ -95,6 +96,7 @@ def test_a_signal_reaches_every_command_once_and_all_may_drain(supervise, number
     assert supervisor.returncode == 0
 
 
+@pytest.mark.long
 def test_when_one_command_ends_the_others_end_too(supervise, checkout):
     supervisor, _ = supervise(web=["runserver"], worker=["crash"])
 
@@ -177,6 +179,7 @@ def test_the_process_at_a_taken_port_is_named(python, start, checkout):
     assert refused.stderr.endswith("manage.py runserver): `make stop` ends it.\n")
 
 
+@pytest.mark.long
 def test_a_taken_port_is_named_before_anything_is_started(python, checkout):
     with socket.create_server(("127.0.0.1", 0)) as server:
         taken = server.getsockname()[1]
@@ -200,7 +203,7 @@ def test_a_second_instance_is_refused_before_anything_is_started(python, checkou
     assert not (checkout / ".postgres").exists()
 
 
-@pytest.mark.few(1)
+@pytest.mark.long
 @pytest.mark.parametrize("port", ["0", "65536", "http", "８０００"])
 def test_what_is_no_port_is_refused(python, port):
     refused = python("manage.py", "dev", DEBUG="true", PORT=port)
@@ -209,6 +212,7 @@ def test_what_is_no_port_is_refused(python, port):
     assert f"PORT={port}: it must be a number" in refused.stderr
 
 
+@pytest.mark.long
 def test_it_makes_no_admin_on_a_server(python):
     refused = python(
         *("manage.py", "dev"),

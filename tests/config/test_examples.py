@@ -3,6 +3,8 @@
 import re
 import sys
 
+import pytest
+
 from tests.config.printed import ROOT, examples
 
 PRINT = """
@@ -14,6 +16,7 @@ _RUN, _TEST, INSTALL, PERFORM = examples("README.md", "sh")
 SHELL = ".venv/bin/python manage.py shell --verbosity 0"
 
 
+@pytest.mark.long
 def test_the_job_in_the_readme_runs_as_it_is_printed(checkout, paste):
     (checkout / ".venv").symlink_to(sys.prefix)
     (checkout / "postcards").mkdir()

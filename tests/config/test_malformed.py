@@ -72,7 +72,7 @@ def test_a_form_in_utf_8_is_read_however_it_is_spelled(client, charset):
     assert answer.status_code == 200
 
 
-@pytest.mark.few(12)
+@pytest.mark.few(5)
 @pytest.mark.parametrize("model", admin.site._registry, ids=lambda model: model._meta.label)
 def test_forged_ids_of_a_bulk_action_are_refused(superuser, model):
     page = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
@@ -113,6 +113,7 @@ def routes():
     return sorted(each for each in addresses(admin.site.urls[0]) if "<" in each and "^" not in each)
 
 
+@pytest.mark.few(60)
 @pytest.mark.search
 @pytest.mark.parametrize("route", routes())
 def test_no_forged_address_of_the_console_is_our_fault(superuser, route, pictures, is_long):

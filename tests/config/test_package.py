@@ -116,6 +116,7 @@ def test_it_has_the_version_of_the_code():
     assert project["version"] == jobs.__version__
 
 
+@pytest.mark.long
 def test_a_project_that_follows_the_page_has_jobs_and_a_console(project):
     paste_quickly(project, START)
     shell(project, ENQUEUE)
@@ -135,6 +136,7 @@ def test_a_project_that_follows_the_page_has_a_task(project):
     assert succeeded(paste_quickly(project, RUN)) == {"postcards"}
 
 
+@pytest.mark.long
 def test_a_project_needs_no_admin(project):
     add(project, 'INSTALLED_APPS.remove("django.contrib.admin")')
     (project / "mysite" / "urls.py").write_text("urlpatterns = []\n")
@@ -145,6 +147,7 @@ def test_a_project_needs_no_admin(project):
     manage(project, "jobs", "pause", "postcards.Postcard")
 
 
+@pytest.mark.long
 def test_a_project_may_have_users_of_its_own(project):
     (project / "people").mkdir()
     (project / "people" / "models.py").write_text(OWN_USERS)

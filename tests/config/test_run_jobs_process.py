@@ -89,6 +89,7 @@ def start(tmp_path):
         site.kill()
 
 
+@pytest.mark.long
 def test_the_chain_alone_paints_a_guide_of_ten_spots(start):
     save_guide(*(f"Spot {number}" for number in range(10)))
     site = start()
@@ -104,6 +105,7 @@ def test_the_chain_alone_paints_a_guide_of_ten_spots(start):
     assert Worker.objects.filter(way__endswith="(chain)").count() >= 2
 
 
+@pytest.mark.long
 def test_a_server_that_is_killed_at_work_loses_nothing(start):
     save_guide("Gate", "Pond")
     site = start(PAINTER_SECONDS="600")

@@ -208,6 +208,7 @@ def count_waiting():
         return cursor.fetchone()[0]
 
 
+@pytest.mark.long
 def test_a_request_has_a_deadline(django_db_setup):
     site = Site(patience=0.5)
 

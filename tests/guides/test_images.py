@@ -81,6 +81,7 @@ BAD = {
 }
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("draw", BAD.values(), ids=BAD.keys())
 def test_what_is_no_picture_is_refused(draw):
     raw = draw()

@@ -22,6 +22,7 @@ ODD = [
 ]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", ODD)
 def test_odd_names_are_accepted_and_painted(guide, name, pictures):
     SpotDetail.objects.create(guide=guide, spot_name=name)

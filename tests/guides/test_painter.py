@@ -53,6 +53,7 @@ def test_a_poster_is_a_square_png_in_colour():
     assert image.info == {}
 
 
+@pytest.mark.long
 def test_the_same_spot_looks_the_same_in_every_process():
     here = hashlib.sha256(paint("金閣寺", place="京都市")).hexdigest()
 
@@ -84,6 +85,7 @@ def test_a_style_chooses_the_hour():
     assert paint("Somewhere", style="night") != paint("Somewhere", style="dawn")
 
 
+@pytest.mark.few(6)
 @pytest.mark.usefixtures("coarse")
 @pytest.mark.parametrize("motif", vocabulary.MOTIFS, ids=lambda motif: motif.name)
 def test_every_motif_can_be_painted(motif):

@@ -61,7 +61,7 @@ FREEZE = {
 }
 
 
-@pytest.mark.few(1)
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize(("where", "code"), FREEZE.values(), ids=FREEZE.keys())
 def test_a_worker_frozen_before_its_request_buys_nothing_when_it_comes_back(
@@ -94,7 +94,7 @@ ANYWHERE = {
 }
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize(("where", "code", "paid"), ANYWHERE.values(), ids=ANYWHERE.keys())
 def test_a_worker_frozen_anywhere_does_no_harm_when_it_comes_back(

@@ -53,7 +53,7 @@ POINTS = {
 }
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("where", "code", "paid"), POINTS.values(), ids=POINTS.keys())
 def test_a_killed_worker_costs_no_answer_that_was_stored(start, service, where, code, paid):
     save_guide("Kinkaku-ji")
@@ -100,6 +100,7 @@ def half_then_silence(conversation):
     answers.hang(conversation)
 
 
+@pytest.mark.long
 def test_a_paused_worker_that_comes_back_with_its_answer_does_no_harm(start, service):
     save_guide("Kinkaku-ji")
     service.hold = threading.Event()
@@ -120,6 +121,7 @@ def test_a_paused_worker_that_comes_back_with_its_answer_does_no_harm(start, ser
     assert SpotDetail.objects.get().image_url == picture
 
 
+@pytest.mark.long
 def test_retry_after_stops_the_whole_fleet_until_it_ends(start, service):
     save_guide(*[f"spot {number}" for number in range(9)])
     service.script = [answers.status(429, **{"Retry-After": "4"})]
@@ -180,6 +182,7 @@ class Clock:
         )
 
 
+@pytest.mark.long
 def test_a_wrong_key_pauses_the_provider_and_harms_no_job(start, service):
     save_guide("Kinkaku-ji")
     service.script = lambda prompt, number: answers.status(401)

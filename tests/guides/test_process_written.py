@@ -72,7 +72,7 @@ def test_a_guide_of_five_spots_takes_six_requests(start, gemini):
     assert len(gemini.ledger) == 1 + len(NAMES)
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("where", "code", "_repeated"), PLACES.values(), ids=PLACES.keys())
 def test_a_worker_killed_at_any_step_asks_gemini_nothing_twice(
     start, gemini, where, code, _repeated
@@ -89,6 +89,7 @@ def test_a_worker_killed_at_any_step_asks_gemini_nothing_twice(
     assert len(gemini.ledger) == 1 + len(NAMES)
 
 
+@pytest.mark.long
 def test_a_worker_killed_while_it_waits_repeats_that_request_alone(start, gemini):
     wish(spots=len(NAMES))
     gemini.hold = threading.Event()

@@ -23,6 +23,7 @@ def found(client, model, term):
     return [row.spot_name for row in page.context["cl"].result_list]
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("model", LISTS)
 @pytest.mark.parametrize("term", ["inari", "INARI", "i Inari S", "fushimi", "shrine", "ne", "S"])
 def test_a_spot_is_found_by_any_part_of_its_name_in_any_case(operator, model, term):
@@ -39,6 +40,7 @@ def test_japanese_words_of_one_letter_are_found_too(operator, model, term):
     assert found(operator, model, term) == ["厳島神社"]
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("model", [*LISTS, "spotimage", "guide"])
 @pytest.mark.parametrize(
     ("term", "renews"), [("", True), ("s", False), (" %", False), ("ne", True), ("厳", True)]
@@ -50,6 +52,7 @@ def test_a_search_without_an_index_is_not_repeated_every_5_seconds(operator, mod
     assert ("This list does not refresh itself" in page) == (not renews)
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("model", LISTS)
 @pytest.mark.parametrize(
     "term",

@@ -35,6 +35,7 @@ def fetch(url):
         return answer.headers, answer.read()
 
 
+@pytest.mark.long
 def test_a_picture_in_a_private_bucket_is_reached_through_this_site(spot, client, s3, keep_in):
     keep_in(s3.environment)
 
@@ -52,6 +53,7 @@ def test_a_picture_in_a_private_bucket_is_reached_through_this_site(spot, client
         assert content[8:12] == b"WEBP"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("named", "folder"),
     [({}, ""), ({"DATABASE": "tokyo", "DATABASES_TOKYO_URL": "sqlite:///x.db"}, "/tokyo")],
@@ -76,6 +78,7 @@ def test_a_picture_in_a_public_bucket_has_its_own_address(spot, client, s3, keep
     assert f'srcset="{spot.srcset}"' in page
 
 
+@pytest.mark.long
 def test_a_picture_of_before_the_public_address_still_works(client, s3, keep_in):
     keep_in(s3.environment | {"S3_PUBLIC_URL": "https://pictures.example.org"})
     storages["pictures"].put(f"pictures/{HASH}/480.webp", b"RIFF")

@@ -41,6 +41,7 @@ def spend(amount):
 # What holds a batch
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("strategy", ["sync", "batch"])
 @pytest.mark.parametrize(
     ("facts", "spent", "words"),

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.postgres
 staff = making.staff
 
 
+@pytest.mark.long
 def test_one_trace_from_the_click_to_the_providers_call(
     start, service, staff, collector, caplog, monkeypatch
 ):

@@ -41,6 +41,7 @@ SENT = {"collected_at": Now(), "create_sent_at": Now()}
 THERE = {**SENT, "remote_id": "b"}
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(
     ("columns", "colour", "label", "meaning"),
     [

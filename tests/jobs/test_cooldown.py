@@ -179,7 +179,7 @@ def test_one_that_waits_for_another_that_gives_up_is_allowed():
     assert len(found[0]) == 1
 
 
-@pytest.mark.few(1)
+@pytest.mark.long
 @pytest.mark.parametrize("options", [[], ["--ends-at-once", "--asks=3"]], ids=["open", "ended"])
 def test_of_fifty_processes_one_enqueues(tmp_path, options):
     connection.close()

@@ -17,6 +17,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres]
 pair = pairs.pair
 
 
+@pytest.mark.long
 def test_a_claim_that_a_failover_lost_ends_nothing_and_buys_nothing(pair, slow_worker, worker):
     pair.start(synchronous=False)
     new_chore("sweep")

@@ -52,6 +52,7 @@ def test_times_are_read_with_or_without_a_unit(text, seconds):
     assert duration(text) == seconds
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("option", "explanation"),
     [

@@ -51,6 +51,7 @@ def test_a_worker_comes_back_by_itself_after_postgresql_crashed(cluster, start):
     assert set(Chore.objects.values_list("attempts", flat=True)) == {0}
 
 
+@pytest.mark.long
 def test_a_worker_started_without_a_database_says_so_once_and_begins_when_it_comes(cluster, start):
     connection.close()
     cluster.stop()
@@ -92,6 +93,7 @@ def test_terminated_connections_are_replaced_and_nothing_is_lost(start):
     assert set(Chore.objects.values_list("attempts", "interruptions")) == {(0, 0)}
 
 
+@pytest.mark.long
 def test_a_session_on_a_server_that_became_a_standby_is_given_to_no_other_job(start):
     [id] = enqueue_chores(1, script="meet_standby")
     start(before=COME_BACK_SOON)
@@ -111,6 +113,7 @@ def terminate_other_connections():
         return cursor.fetchone()[0]
 
 
+@pytest.mark.long
 def test_a_worker_whose_connections_block_for_ever_ends_and_another_does_its_jobs(proxy, start):
     ids = enqueue_chores(3, script="sign")
     blocked = start(url=proxy.url, lease=SHORT, gate=True)

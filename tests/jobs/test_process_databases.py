@@ -99,6 +99,7 @@ def copy(name, folder):
     return wait_until(make)
 
 
+@pytest.mark.long
 @pytest.mark.search
 def test_workers_of_three_databases_killed_at_random_keep_to_their_own(sites):
     seed = random.getrandbits(32)

@@ -75,6 +75,7 @@ class Storm:
             yield [line for line in lines if not (line[0] == " " or OF_A_CLAIM.search(line))]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("synchronous", [True, False], ids=["synchronous", "asynchronous"])
 def test_a_standby_takes_over_in_mid_storm(pair, start, synchronous, capsys):
     pair.start(synchronous=synchronous)
@@ -127,6 +128,7 @@ def test_work_goes_on_soon_after_there_is_a_primary_again(pair, start, capsys):
     assert worker.log.count("The database is back") == 1
 
 
+@pytest.mark.long
 def test_a_worker_whose_commit_waits_for_a_lost_standby_is_ended_by_its_watchdog(pair, start):
     pair.start(synchronous=True)
     [id] = enqueue_chores(1, script="sign")

@@ -33,6 +33,7 @@ def test_a_job_that_hangs_gives_its_slot_back(start):
     assert not worker.has_ended
 
 
+@pytest.mark.long
 def test_a_worker_full_of_hanging_threads_ends_for_its_supervisor(start):
     enqueue_chores(6, script="hang", max_attempts=1)
     [waiting] = enqueue_chores(1, priority=1)

@@ -55,7 +55,8 @@ def test_a_killed_worker_leaves_the_list_by_itself(start):
     assert other.is_listed
 
 
-def test_workers_killed_at_random_lose_nothing_and_do_nothing_twice(start):
+@pytest.mark.search
+def test_workers_killed_at_random_lose_nothing_and_do_nothing_twice(start, is_long):
     seed = random.getrandbits(32)
     print(f"chance = random.Random({seed})")
     chance = random.Random(seed)
@@ -67,7 +68,7 @@ def test_workers_killed_at_random_lose_nothing_and_do_nothing_twice(start):
 
     # At most two kills until all jobs have ended: a third could rightly make a job poison.
     rounds = 0
-    while rounds < 3 or not count_lost():
+    while rounds < (3 if is_long else 1) or not count_lost():
         for _ in range(MAX_INTERRUPTIONS - 1):
             ids += enqueue_chores(20, seconds=0.05) + enqueue_chores(40, seconds=0.2)
             kill_a_busy_one(workers, chance, start)
@@ -111,6 +112,7 @@ def test_two_workers_with_the_same_host_and_pid_stay_apart(start):
     assert {survivor, victim} == names
 
 
+@pytest.mark.long
 def test_a_job_that_kills_its_workers_fails_as_poison_and_its_neighbours_survive(start):
     neighbours = enqueue_chores(5, seconds=0.3)
     [poison] = enqueue_chores(1, script="die")

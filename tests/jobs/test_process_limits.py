@@ -83,6 +83,7 @@ def test_a_budget_for_ten_buys_exactly_ten_and_fails_nobody(start, books):
     assert shop().spent_today == Decimal("0.40")
 
 
+@pytest.mark.long
 def test_never_more_are_processing_than_max_running(start, books):
     open_shop(max_running=3)
     order_many(20, seconds=0.1)
@@ -109,6 +110,7 @@ def claims_at_once():
     return most
 
 
+@pytest.mark.long
 def test_a_drained_worker_waits_for_tokens_but_not_for_a_pause(start, books):
     open_shop(requests_per_minute=60, burst=1)
     order_many(3)
@@ -122,6 +124,7 @@ def test_a_drained_worker_waits_for_tokens_but_not_for_a_pause(start, books):
     assert count(Status.QUEUED) == 1
 
 
+@pytest.mark.long
 def test_a_provider_without_a_price_gets_its_row_when_the_worker_starts(start, books):
     worker = start("--jobs=testapp.Order")
     wait_until(lambda: worker.is_listed)

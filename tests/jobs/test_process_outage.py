@@ -20,6 +20,7 @@ cluster = databases.cluster
 LEASE = 20  # after an outage, a worker rescues nothing for half a lease
 
 
+@pytest.mark.long
 def test_results_that_came_during_an_outage_longer_than_the_lease_are_kept(cluster, start):
     ids = enqueue_chores(8, script="sign")
     worker, rescuer = both = [start(lease=LEASE, slots=4, gate=True) for _ in range(2)]

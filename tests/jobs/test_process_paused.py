@@ -67,6 +67,7 @@ def test_a_worker_paused_while_another_finished_its_job_writes_nothing(start):
     assert Effect.objects.get().result == str(quick.process.pid)
 
 
+@pytest.mark.long
 @pytest.mark.postgres
 def test_a_worker_paused_while_it_waits_for_the_database_lives_on(start):
     worker = start(lease=SHORT)

@@ -74,6 +74,7 @@ UNION SELECT 'table', relname FROM pg_class WHERE relpersistence = 't'
 """
 
 
+@pytest.mark.long
 def test_the_console_works_behind_a_pooler(pooler, client):
     jobs = in_state(Status.FAILED, "sweep")
 

@@ -37,6 +37,7 @@ def test_the_url_may_say_otherwise():
     assert options["keepalives_idle"] == 10
 
 
+@pytest.mark.long
 @pytest.mark.postgres
 @pytest.mark.django_db(transaction=True)
 def test_a_thread_that_waits_for_a_connection_gets_one_when_the_database_is_back(cluster):

@@ -3,6 +3,7 @@ import time
 import pytest
 from django.db import connection, transaction
 
+from jobs.db import sessions
 from jobs.errors import LeaseLost
 from jobs.run import Pulse, Run
 from tests.testapp.models import Chore
@@ -36,7 +37,8 @@ def test_a_step_that_raises_is_timed_too(run):
     assert "paint" in run.steps
 
 
-def test_the_connection_is_given_back_for_a_step(run):
+def test_the_connection_is_given_back_for_a_step(run, give_back, monkeypatch):
+    monkeypatch.setattr(sessions, "give_back", give_back)
     Chore.objects.exists()
 
     with run.step("paint"):

@@ -28,7 +28,7 @@ from tests.guides.topics.making import (
     work,
 )
 
-ANSWERS = int(os.environ.get("FUZZ_REQUESTS", "60"))
+ANSWERS = int(os.environ.get("FUZZ_REQUESTS", "16"))
 OLD = "The old text."
 
 
@@ -45,6 +45,7 @@ def start():
     cool_down()
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "answer",
     [

@@ -86,7 +86,7 @@ def is_done():
     return kept and is_idle and not Event.objects.unprocessed().exists()
 
 
-@pytest.mark.few(1)
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["EventJob", "RefreshTopic", "LLMJob", "KeepTopic"])
 def test_a_worker_killed_before_it_settles_asks_for_nothing_twice(start, settings, pictures, kind):
     save("kyoto", ["temple"])

@@ -137,6 +137,7 @@ HOSTILE = [
 ODD = [["a\nb"], [5, None, {}], {"a": 1}, "text", [""], ["x" * 90], [" x"]]
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("tag", HOSTILE)
 def test_any_tag_has_a_page_that_its_guide_links_to(client, tag):
     save("kyoto", [tag])

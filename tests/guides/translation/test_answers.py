@@ -31,6 +31,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 FUZZED = int(os.environ.get("FUZZ_REQUESTS", "80"))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("said", "fault"),
     [
@@ -53,6 +54,7 @@ def test_an_answer_that_can_not_be_shown_fails_its_text_alone(translator, said, 
     assert sum(map(bool, texts().values())) == TEXTS - 1
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("said", "shown"),
     [

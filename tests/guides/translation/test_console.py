@@ -197,6 +197,7 @@ def test_a_correction_counts_for_the_original_that_the_person_saw(staff, transla
     assert asking.ask("kyoto", "ja", by="mika") == 1
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("text", ["", "  ", "長" * 300, "門\n門", "門\u202e"])
 def test_a_correction_that_can_not_be_shown_is_refused(staff, text):
     translate()

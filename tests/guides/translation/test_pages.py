@@ -65,6 +65,7 @@ def test_the_address_chooses_the_language_of_page_and_texts(client, kyoto):
     assert "<h1>Kyoto</h1>" in english.text
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("code", ["", "fr", "JA", "ja-JP", "%00", "../ja", "en%22%3E"])
 def test_a_language_that_the_site_does_not_have_is_ignored(client, kyoto, code):
     page = client.get(f"{PAGE}?lang={code}").text

@@ -57,6 +57,7 @@ class Model(random.Random):
         return raw(written, finish=finish)
 
 
+@pytest.mark.few(3)
 @pytest.mark.search
 @pytest.mark.parametrize("part", range(PARTS))
 def test_no_answer_spoils_a_week(quill, client, part):

@@ -178,6 +178,7 @@ def test_a_spot_that_was_deleted_meanwhile_does_not_come_back():
     assert names() == ["Tower"]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("what", ["", "x", "spot", "spot:", "spot:0", "spot:١", "paragraph:1",
     "summary:99", "summary:-1", "planned:0", "all:1", "spot:" + "9" * 40])  # fmt: skip
 def test_what_is_not_there_can_not_be_asked_for(what):

@@ -47,6 +47,7 @@ class Walk:
         )
 
 
+@pytest.mark.few(1)
 @pytest.mark.search
 @pytest.mark.parametrize(("kinds", "chance"), [(5, 0.2), (60, 0.02), (60, 0.3)])
 def test_an_hour_has_a_bounded_number_of_messages(kinds, chance):

@@ -47,6 +47,7 @@ def dying(step, after):
 STEPS = ["keep", "let_go", "_unchanged", "_missing", "_record", "_delete", "_add_up", "_refer"]
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("step", STEPS)
 def test_killed_at_any_step_the_next_run_finishes(rows, monkeypatch, step, after):

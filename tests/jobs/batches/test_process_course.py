@@ -30,6 +30,7 @@ office, openai_office = offices.office, offices.openai_office
 HOURS = int(os.environ.get("HOURS", "3"))  # a whole day in `make test-long`
 
 
+@pytest.mark.long
 @pytest.mark.search
 def test_a_day_in_which_every_process_is_restarted_each_hour_submits_once(start, office):
     office.vendor.finish_after = None
@@ -90,7 +91,7 @@ class Day:
         return self.elapsed >= timedelta(hours=hour) and asleep.exists()
 
 
-@pytest.mark.few(1)
+@pytest.mark.long
 @pytest.mark.parametrize("to", Strategy.values)
 def test_the_strategy_may_change_in_mid_process(start, office, to):
     before = {"sync": "batch", "batch": "sync"}[to]
@@ -113,7 +114,7 @@ def test_the_strategy_may_change_in_mid_process(start, office, to):
         assert len(alone) == 3
 
 
-@pytest.mark.few(1)
+@pytest.mark.long
 @pytest.mark.parametrize("step", ["upload", "create"])
 def test_a_server_without_batches_is_asked_at_once(start, openai_office, step):
     office = openai_office

@@ -57,7 +57,7 @@ POINTS = {
 CHUNKS = f"import django; django.setup(); import {B}.handing_out as h; h.CHUNK = 2\n"
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("where", "code"), POINTS.values(), ids=POINTS.keys())
 def test_a_worker_killed_there_loses_no_line_and_pays_none_twice(start, office, where, code):
     office.submit(4)
@@ -107,6 +107,7 @@ def test_a_worker_killed_while_the_vendor_keeps_its_reply_is_found_again(start, 
     assert office.provider.spent == office.price_of_all
 
 
+@pytest.mark.long
 def test_a_creation_whose_reply_is_lost_is_found_in_the_list(start, office):
     office.submit(4)
     office.vendor.afterwards["create"] = [answers.reset]
@@ -120,6 +121,7 @@ def test_a_creation_whose_reply_is_lost_is_found_in_the_list(start, office):
     assert office.provider.spent == office.price_of_all
 
 
+@pytest.mark.long
 def test_a_worker_killed_before_it_sent_leaves_unknown_calls_that_count_as_paid(start, office):
     office.submit(2)
     expect_death(start(*JOBS, before=dying_at(f"{B}.creating._create")))
@@ -132,6 +134,7 @@ def test_a_worker_killed_before_it_sent_leaves_unknown_calls_that_count_as_paid(
     assert office.provider.spent == booked + office.price_of_all
 
 
+@pytest.mark.long
 def test_a_worker_frozen_past_its_lease_before_the_creation_sends_nothing(start, office):
     office.submit(4)
     frozen = start(*JOBS, before=waiting_at(f"{B}.creating._create"), lease=SHORT, gate=True)
@@ -165,6 +168,7 @@ with llm.consume(os.environ["PROCESS"]) as taken:
 """
 
 
+@pytest.mark.long
 def test_a_consumer_killed_before_its_commit_has_consumed_nothing(start, office, monkeypatch):
     process = office.submit(4)
     worker = start(*JOBS)

@@ -28,6 +28,7 @@ def from_arrival(service, monkeypatch):
     return from_arrival
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("behaviour", [answers.hang, answers.drip, answers.drip_headers])
 def test_a_slow_service_is_cut_off(service, client, behaviour, from_arrival):
     from_arrival(1)

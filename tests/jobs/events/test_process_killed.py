@@ -45,6 +45,7 @@ def assert_each_had_one_effect(events):
     assert set(EventJob.objects.values_list("status", flat=True)) == {Status.SUCCEEDED}
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("before", POINTS.values(), ids=POINTS.keys())
 def test_a_worker_killed_at_the_end_of_a_handler_leaves_one_effect(start, before):
     events = [ring("bell")]
@@ -58,6 +59,7 @@ def test_a_worker_killed_at_the_end_of_a_handler_leaves_one_effect(start, before
     assert_each_had_one_effect(events)
 
 
+@pytest.mark.long
 def test_workers_killed_while_they_handle_events_leave_one_effect_of_each(start):
     seed = random.getrandbits(32)
     print(f"chance = random.Random({seed})")

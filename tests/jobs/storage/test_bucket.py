@@ -54,6 +54,7 @@ def test_what_is_not_there_can_not_be_read(any_server):
         any_server.open().read(NAME)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("offset", "length", "part"), [(0, 3, b"012"), (4, 3, b"456"), (8, 9, b"89"), (20, 3, b"")]
 )

@@ -41,6 +41,7 @@ def refusal(use, expected):
     return str(raised.value)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "fault", [(500, "InternalError"), (503, "SlowDown"), (429, "TooMany"), (400, "RequestTimeout")]
 )

@@ -1,9 +1,20 @@
+import asyncio
+
 import pytest
 
 from jobs.run import Pulse, Run
 from jobs.tasks.models import TaskJob
 from jobs.worker.crew import perform
 from tests.jobs.conftest import SimulatedWorker, make_due
+
+
+@pytest.fixture(autouse=True)
+def no_loop():
+    """No event loop, as in the threads of a worker: a browser keeps one running in this thread."""
+    running = asyncio._get_running_loop()
+    asyncio._set_running_loop(None)
+    yield
+    asyncio._set_running_loop(running)
 
 
 @pytest.fixture

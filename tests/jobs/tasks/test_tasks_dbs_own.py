@@ -64,6 +64,7 @@ JUDGING = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.skipif(SOURCE is None, reason=f"no source of {judges.TASKS_DB}: `make judges` gets it")
 def test_the_tests_of_django_tasks_db_pass_with_our_backend(tmp_path):
     package = tmp_path / "tests"
