@@ -5,7 +5,7 @@ import time
 from dataclasses import dataclass, field
 from statistics import median, quantiles
 
-CONNECTIONS = 8
+CONNECTIONS = 16
 
 
 @dataclass
