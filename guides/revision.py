@@ -11,7 +11,7 @@ such as those of workers and providers. Empty: nobody knows.
 
 from collections.abc import Sequence
 
-from django.db import connection
+from django.db import Error, connection
 
 from guides import validators
 
@@ -33,8 +33,23 @@ def of_newest(count: int) -> str:
 
 
 def read(query: str, argument: int | list[str]) -> str:
+    """Ask without a health check of the connection, which would cost as much as the query.
+
+    A connection that was lost since the last request shows it now, and a new one is asked.
+    """
     if connection.vendor != "postgresql":
         return ""
+    connection.health_check_done = True  # type: ignore[attr-defined]
+    try:
+        return fetch(query, argument)
+    except Error:
+        if connection.in_atomic_block or connection.is_usable():
+            raise
+    connection.close()
+    return fetch(query, argument)
+
+
+def fetch(query: str, argument: int | list[str]) -> str:
     with connection.cursor() as cursor:
         cursor.execute(query, [argument])
         return str(cursor.fetchone()[0])

@@ -1,12 +1,13 @@
 """The revision of guides: it changes with every row that their pages show."""
 
 import pytest
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 
 from guides import revision
 from guides.models import Guide, SpotDetail, SpotImageJob
 from guides.translation.models import GuideTranslation
 from guides.writing.models import Manuscript
+from jobs.db import sessions
 from jobs.models import Provider, Worker
 from tests.guides.pages import new_guide
 from tests.guides.withdrawing import withdraw
@@ -80,6 +81,32 @@ def test_two_changes_in_one_transaction_are_two():
             found.add(revision.of_guides(["kyoto"]))
 
     assert len(found) == 3
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_connection_that_was_lost_since_the_last_request_is_replaced():
+    before = revision.of_guides(["kyoto"])
+    lost = connection.connection.info.backend_pid
+    sessions.elsewhere(f"SELECT pg_terminate_backend({lost}, 5000)")
+
+    assert revision.of_guides(["kyoto"]) == before
+    assert connection.connection.info.backend_pid != lost
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_query_that_the_database_ended_is_not_repeated(monkeypatch):
+    """It would keep the visitor waiting twice as long."""
+    asked = []
+
+    def too_slow(*arguments):
+        asked.append(arguments)
+        raise OperationalError("canceling statement due to statement timeout")
+
+    monkeypatch.setattr("guides.revision.fetch", too_slow)
+
+    with pytest.raises(OperationalError):
+        revision.of_guides(["kyoto"])
+    assert len(asked) == 1
 
 
 def test_it_is_one_query(django_assert_num_queries):
