@@ -5,7 +5,7 @@ import time
 from dataclasses import dataclass, field
 from statistics import median, quantiles
 
-CONNECTIONS = 8
+CONNECTIONS = 16
 
 
 @dataclass
@@ -64,18 +64,37 @@ async def _measure(port: int, requests: list[bytes], seconds: float) -> Load:
 
 
 async def _repeat(port: int, requests: list[bytes], end: float, load: Load) -> None:
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    client = Client(port)
     turn = 0
     while time.perf_counter() < end:
         sent = time.perf_counter()
-        writer.write(requests[turn % len(requests)])
-        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
-        length = head.partition("\r\ncontent-length: ")[2].partition("\r\n")[0]
-        load.bytes = len(await reader.readexactly(int(length or 0)))
+        status, body = await client.ask(requests[turn % len(requests)])
         load.times.append(time.perf_counter() - sent)
-        load.statuses.add(int(head.split(" ", 2)[1]))
+        load.statuses.add(status)
+        load.bytes = len(body)
         turn += 1
+    client.close()
+
+
+class Client:
+    """One connection, opened again when the server has closed it."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.writer: asyncio.StreamWriter | None = None
+
+    async def ask(self, request: bytes) -> tuple[int, bytes]:
+        if self.writer is None:
+            self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
+        self.writer.write(request)
+        head = (await self.reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+        length = head.partition("\r\ncontent-length: ")[2].partition("\r\n")[0]
+        body = await self.reader.readexactly(int(length or 0))
         if "\r\nconnection: close" in head:
-            writer.close()
-            reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    writer.close()
+            self.close()
+        return int(head.split(" ", 2)[1]), body
+
+    def close(self) -> None:
+        if self.writer is not None:
+            self.writer.close()
+        self.writer = None

@@ -108,6 +108,11 @@ TEMPLATES = [
 LOGIN_REDIRECT_URL = "/admin/"  # only these pages need a login
 
 
+# Pages that are kept in memory, in each process (docs/pages.md). 0: none.
+
+PAGE_MEMORY_MB = max(0.0, env.float("PAGE_MEMORY_MB", 0 if DEBUG else 32))
+
+
 # Security
 
 AUTH_PASSWORD_VALIDATORS = [

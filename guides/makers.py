@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import threading
 import time
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -15,6 +16,8 @@ from jobs.paid.clients import Answer, services
 
 # A tag for demonstrations: the painter refuses a spot that has it.
 UNPAINTABLE = "unpaintable"
+# Each takes 40 MB, and only the processor decides how fast it is: more would only wait for it.
+EASELS = threading.BoundedSemaphore(2)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,9 +77,11 @@ class Painter:
             )
         time.sleep(settings.PAINTER_SECONDS)
         style = " ".join(filter(None, [request.style, str(request.generation or "")]))
-        return Answer(
-            raw=painter.paint(request.name, request.description, request.tags, request.place, style)
-        )
+        with EASELS:
+            raw = painter.paint(
+                request.name, request.description, request.tags, request.place, style
+            )
+        return Answer(raw=raw)
 
 
 class Unpaintable(Exception):

@@ -21,14 +21,15 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import conditional_page, require_safe
 
 from config import errors
-from guides import validators
+from config.kept import kept
+from guides import revision, validators
 from guides.cards import find_cards, unfinished
 from guides.later import tell_later
 from guides.models import Guide, SpotDetail
 from guides.status import CODE, GuideStatus, code, codes, find_status, looks_alike, milestone
 from guides.topics import most_used
 from guides.translation import reading
-from guides.translation.reading import Reading, in_chosen_language
+from guides.translation.reading import CHOICE, Reading, in_chosen_language
 from guides.weeks import shown as weeks
 from jobs import storage
 from jobs.errors import StorageRefused
@@ -43,8 +44,22 @@ STOP_POLLING = 286
 FOR_A_MINUTE = "public, max-age=60"  # a person may still ask for a new picture
 
 
+def revision_of_home(request: HttpRequest) -> str:
+    """Of the first page, which a crowd reads."""
+    return "" if "page" in request.GET else revision.of_newest(GUIDES_PER_PAGE)
+
+
+def revision_of_cards(request: HttpRequest) -> str:
+    return revision.of_guides([plan_id for plan_id, _shown in asked_cards(request)])
+
+
+def revision_of_guide(_request: HttpRequest, plan_id: str) -> str:
+    return revision.of_guides([plan_id])
+
+
 @require_safe
 @conditional_page
+@kept(revision_of_home)
 def home(request: HttpRequest) -> HttpResponse:
     newest = Guide.objects.published().order_by("-created_at", "plan_id")
     page = Paginator(newest, GUIDES_PER_PAGE).get_page(request.GET.get("page"))
@@ -57,10 +72,11 @@ def home(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @never_cache
+@kept(revision_of_cards, query=["card"])
 def cards(request: HttpRequest) -> HttpResponse:
     """The cards that changed; the page stops polling when the response carries no URL."""
-    asked = [each.partition(".") for each in request.GET.getlist("card")[:GUIDES_PER_PAGE]]
-    before = {plan_id: shown for plan_id, _, shown in asked if validators.is_plan_id(plan_id)}
+    asked = asked_cards(request)
+    before = {plan_id: shown for plan_id, shown in asked if validators.is_plan_id(plan_id)}
     found = find_cards(list(before))
     more = unfinished(found)
     going = more["unfinished"]
@@ -72,9 +88,16 @@ def cards(request: HttpRequest) -> HttpResponse:
     return render(request, "guides/cards.html", context, status=200 if going else STOP_POLLING)
 
 
+def asked_cards(request: HttpRequest) -> list[tuple[str, str]]:
+    """The id of each guide, and the code of the card that the page shows."""
+    asked = [each.partition(".") for each in request.GET.getlist("card")[:GUIDES_PER_PAGE]]
+    return [(plan_id, shown) for plan_id, _dot, shown in asked]
+
+
 @require_safe
 @conditional_page
 @in_chosen_language
+@kept(revision_of_guide, query=[CHOICE])
 def guide(request: HttpRequest, plan_id: str) -> HttpResponse:
     shown = find_guide(plan_id)
     if shown.withdrawn_at:
@@ -108,6 +131,7 @@ def answer(request: HttpRequest, template: str, context: dict[str, Any], keep: s
 @require_safe
 @never_cache
 @in_chosen_language
+@kept(revision_of_guide, query=[CHOICE, "spots", "states", "left"], headers=["HX-Request"])
 def images(request: HttpRequest, plan_id: str) -> HttpResponse:
     """What changed since the last poll; the page stops polling when the response has no URL."""
     status = find_status(plan_id)

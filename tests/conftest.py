@@ -16,6 +16,7 @@ from django.db import connection
 from django.utils import translation
 from hypothesis import HealthCheck
 
+from config import kept
 from config.doors import visitors
 from guides import images, painter
 from jobs.db import sessions
@@ -216,3 +217,9 @@ def english():
 def no_visits(monkeypatch):
     """Forget the requests of other tests: all of them come from one address."""
     monkeypatch.setattr("config.doors.visitors.visits", visitors.Visits())
+
+
+@pytest.fixture(autouse=True)
+def no_kept_pages(monkeypatch):
+    """Forget the pages of other tests, whose databases may count their rows alike."""
+    monkeypatch.setattr("config.kept.memory", kept.Memory())

@@ -20,7 +20,7 @@ from jobs.db import sessions
 from jobs.management.arguments import add_database
 from jobs.models import Job, job_models
 from jobs.paid import limits
-from jobs.worker import alive
+from jobs.worker import alive, memory
 from jobs.worker.heartbeat import say_briefly
 from jobs.worker.logs import TextFormatter
 from jobs.worker.loop import Loop
@@ -84,6 +84,7 @@ class Command(BaseCommand):
                 alive_file=chosen_file(options["alive_file"]),
             ),
         )
+        memory.share_arenas()
         signal.signal(signal.SIGTERM, loop.stop)
         signal.signal(signal.SIGINT, loop.stop)
         sessions.share_pool()
