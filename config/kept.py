@@ -5,12 +5,12 @@ docs/pages.md says what is kept, for whom, and how it goes out of date.
 
 import hashlib
 import threading
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
+from time import monotonic
 from typing import Any, TypeGuard, TypeVar
 
 from django.conf import settings
@@ -61,7 +61,7 @@ class Memory:
     def find(self, key: bytes, revision: str) -> Kept | None:
         with self.lock:
             found = self.responses.get(key)
-            if found is None or found.revision != revision or found.until < time.monotonic():
+            if found is None or found.revision != revision or found.until < monotonic():
                 return None
             self.responses.move_to_end(key)
             return found
@@ -160,5 +160,5 @@ def is_fit(response: HttpResponseBase) -> TypeGuard[HttpResponse]:
 def kept_from(response: HttpResponse, revision: str) -> Kept:
     """As long as a browser may keep it, and at least for a second."""
     seconds = max(get_max_age(response) or 0, LEAST_SECONDS)
-    until = time.monotonic() + seconds
+    until = monotonic() + seconds
     return Kept(revision, until, response.status_code, dict(response.headers), response.content)

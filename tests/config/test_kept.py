@@ -2,6 +2,7 @@
 
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 from django.http import HttpResponse, StreamingHttpResponse
@@ -17,6 +18,14 @@ MB = 1_000_000
 def keeps(settings):
     settings.PAGE_MEMORY_MB = 1
     settings.ALLOWED_HOSTS = ["testserver", "localhost"]
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch):
+    """It stands still until a test moves it."""
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr("config.kept.monotonic", lambda: clock.now)
+    return clock
 
 
 @pytest.fixture
@@ -42,7 +51,7 @@ def page():
 
 
 def response(size=10, revision="1", seconds=60):
-    return Kept(revision, time.monotonic() + seconds, 200, {}, b"x" * (size - OVERHEAD))
+    return Kept(revision, seconds, 200, {}, b"x" * (size - OVERHEAD))
 
 
 def test_a_page_is_rendered_once_per_revision(page):
@@ -177,15 +186,13 @@ def test_what_changed_while_it_was_rendered_is_not_kept(page):
 @pytest.mark.parametrize(
     ("control", "seconds"), [("no-cache", 1), ("public, max-age=60", 60), ("", 1)]
 )
-def test_a_page_lasts_as_long_as_a_browser_may_keep_it(page, monkeypatch, control, seconds):
+def test_a_page_lasts_as_long_as_a_browser_may_keep_it(page, clock, control, seconds):
     page.respond = lambda _: HttpResponse(headers={"Cache-Control": control})
-    begin = time.monotonic()
-    monkeypatch.setattr("config.kept.time.monotonic", lambda: begin)
     page.get()
-    monkeypatch.setattr("config.kept.time.monotonic", lambda: begin + seconds - 0.1)
+    clock.now = seconds - 0.1
     page.get()
     kept_so_far = page.rendered
-    monkeypatch.setattr("config.kept.time.monotonic", lambda: begin + seconds + 0.1)
+    clock.now = seconds + 0.1
     page.get()
 
     assert (kept_so_far, page.rendered) == (1, 2)
@@ -238,7 +245,9 @@ def ask_at_once(page, count):
     assert not any(thread.is_alive() for thread in threads)
 
 
-def test_a_crowd_that_comes_at_once_is_rendered_for_once(page):
+def test_a_crowd_that_comes_at_once_is_rendered_for_once(page, monkeypatch):
+    monkeypatch.setattr("config.kept.PATIENCE", 60)
+
     def respond(_):
         time.sleep(0.1)
         return HttpResponse()
@@ -280,6 +289,5 @@ def test_a_page_that_fails_leaves_the_turn_to_the_next(page):
         page.get()
     page.respond = lambda _: HttpResponse("whole")
 
-    begin = time.monotonic()
     assert page.get().text == "whole"
-    assert time.monotonic() - begin < kept.PATIENCE
+    assert not any(turn.locked() for turn in kept.memory.turns)

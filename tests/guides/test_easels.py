@@ -4,8 +4,7 @@ import threading
 import time
 
 from guides.makers import Painter, PictureRequest
-
-SLOTS = 6
+from tests.jobs.processes import wait_until
 
 
 def asked(name):
@@ -14,23 +13,24 @@ def asked(name):
 
 
 def test_two_pictures_are_painted_at_a_time(monkeypatch):
-    running, most = [], []
+    begun, goes_on = [], threading.Event()
 
     def paint(*words):
-        running.append(words)
-        most.append(len(running))
-        time.sleep(0.02)
-        running.remove(words)
+        begun.append(words)
+        goes_on.wait(60)
         return b""
 
     monkeypatch.setattr("guides.painter.paint", paint)
-    threads = [
-        threading.Thread(target=Painter().draw, args=[asked(f"Gate {n}"), 60]) for n in range(SLOTS)
-    ]
+    monkeypatch.setattr("django.conf.settings.PAINTER_SECONDS", 0)
+    asked_for = [[asked(f"Gate {n}"), 60] for n in range(6)]
+    threads = [threading.Thread(target=Painter().draw, args=words) for words in asked_for]
     for thread in threads:
         thread.start()
+    wait_until(lambda: len(begun) == 2)
+    time.sleep(0.1)  # in which a third one could begin
+    at_once = len(begun)
+    goes_on.set()
     for thread in threads:
-        thread.join(30)
+        thread.join(60)
 
-    assert max(most) == 2
-    assert len(most) == SLOTS
+    assert (at_once, len(begun)) == (2, 6)
