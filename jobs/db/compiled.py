@@ -14,6 +14,8 @@ from django.db.models.sql import UpdateQuery
 
 from jobs.db.lookups import IDS, as_list
 
+ANY_NUMBER = 987_654_321  # stands for the number of rows while a query is compiled
+
 
 class Statement:
     """SQL that is about the rows of some ids."""
@@ -41,24 +43,22 @@ def update(rows: QuerySet[Any], **columns: Any) -> Statement:
 
 
 class Select(Statement):
-    """The statement of a queryset; it returns rows as tuples, or as objects of the model."""
+    """The statement of a queryset; it returns rows as tuples."""
 
     def __init__(self, rows: QuerySet[Any]) -> None:
         compiler: Any = rows.query.get_compiler(connection=connection)
         super().__init__(*compiler.as_sql())
-        self.model: type[Model] = rows.model
-        columns = [column for column, _, _ in compiler.select]
-        self.names = [column.target.attname for column in columns if hasattr(column, "target")]
-        self.converters = compiler.get_converters(columns)
+        self.columns = [column for column, _, _ in compiler.select]
+        self.converters = compiler.get_converters(self.columns)
 
     def tuples(self, ids: Iterable[UUID] = ()) -> list[Any]:
+        return self._fetch(self._with(ids))
+
+    def _fetch(self, parameters: list[Any]) -> list[Any]:
         with connection.cursor() as cursor:
-            cursor.execute(self.sql, self._with(ids))
+            cursor.execute(self.sql, parameters)
             rows = cursor.fetchall()
         return [self._converted(row) for row in rows] if self.converters else rows
-
-    def objects(self) -> list[Any]:
-        return [self.model.from_db(connection.alias, self.names, row) for row in self.tuples()]
 
     def _converted(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
         values = list(row)
@@ -66,3 +66,18 @@ class Select(Statement):
             for convert in converters:
                 values[position] = convert(values[position], expression, connection)
         return tuple(values)
+
+
+class First(Select):
+    """The statement of a queryset's first rows, however many; it returns objects of the model."""
+
+    def __init__(self, rows: QuerySet[Any]) -> None:
+        super().__init__(rows[:ANY_NUMBER])
+        # Django writes the number into the text. No parameter of a queryset comes after it.
+        self.sql = self.sql.replace(f"LIMIT {ANY_NUMBER}", "LIMIT %s")
+        self.model: type[Model] = rows.model
+        self.names = [column.target.attname for column in self.columns]
+
+    def objects(self, number: int) -> list[Any]:
+        rows = self._fetch([*self.parameters, number])
+        return [self.model.from_db(connection.alias, self.names, row) for row in rows]

@@ -4,7 +4,7 @@ import logging
 import math
 import random
 from datetime import timedelta
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -52,7 +52,7 @@ def claim(
         return _claim_one_by_one(due, slots, worker, lease)
 
 
-@lru_cache
+@cache  # as many as there are models
 def _due(model: type[Job], suspect: bool) -> JobQuerySet:
     due: JobQuerySet = model.objects.due()
     return due.suspect() if suspect else due.trusted()
@@ -97,8 +97,8 @@ def _lock(due: JobQuerySet, slots: int, front: Front, time_left: float) -> list[
     scans: list[Scan] = []
     for provider, lane in lanes:
         free = min(room[provider], slots)
-        is_usual = free > 0 and lane in (_due(lane.model, False), _due(lane.model, True))
-        scan = front.scan(_in_turn(lane), free, _usual(lane, free) if is_usual else None)
+        is_usual = lane in (_due(lane.model, False), _due(lane.model, True))
+        scan = front.scan(_in_turn(lane), free, _usual(lane) if is_usual else None)
         if provider and scan.jobs and at_claim:
             limits.take_at_claim(provider, len(scan.jobs))
         slots -= len(scan.jobs)
@@ -111,9 +111,9 @@ def _in_turn(lane: JobQuerySet) -> JobQuerySet:
     return lane.in_turn().select_for_update(skip_locked=True)
 
 
-@lru_cache(maxsize=1000)
-def _usual(lane: JobQuerySet, wanted: int) -> compiled.Select:
-    return compiled.Select(_in_turn(lane)[:wanted])
+@cache
+def _usual(lane: JobQuerySet) -> compiled.First:
+    return compiled.First(_in_turn(lane))
 
 
 def move(model: type[Job], ids: list[UUID], worker: str, lease: timedelta) -> None:

@@ -2,7 +2,7 @@
 
 import logging
 from collections import defaultdict
-from functools import lru_cache
+from functools import cache
 from uuid import UUID
 
 from django.db.models import Exists, JSONField, OuterRef, TextField, Value
@@ -58,7 +58,7 @@ def _insert(model: type[Job], facts: Facts) -> compiled.Statement:
     return compiled.Statement(insert, parameters)
 
 
-_insert_often = lru_cache(_insert)
+_insert_often = cache(_insert)
 
 
 def _written(model: type[Job], ids: list[UUID]) -> list[UUID]:

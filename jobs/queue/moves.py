@@ -8,7 +8,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from datetime import timedelta
-from functools import lru_cache
+from functools import cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -174,13 +174,13 @@ def _settle(ends: list[End], expected: Expectation, wait: bool) -> list[End]:
     return missed
 
 
-@lru_cache
+@cache
 def _locking(model: type[Job], patience: timedelta, wait: bool) -> compiled.Select:
     rows = with_facts(model.objects.with_ids(IDS)).values_list(*Facts._fields)
     return compiled.Select(rows.order_by("id").select_for_update(skip_locked=not wait))
 
 
-@lru_cache
+@cache
 def _reading(model: type[Job], patience: timedelta) -> compiled.Select:
     return compiled.Select(with_facts(model.objects.with_ids(IDS)).values_list(*Facts._fields))
 
@@ -226,7 +226,7 @@ def write(model: type[Job], ends: list[tuple[End, Any]]) -> None:
     processes.end_empty(empty)
 
 
-@lru_cache
+@cache
 def _succeeding(model: type[Job]) -> compiled.Statement:
     return compiled_move(model, Status.SUCCEEDED, **outcomes.SUCCESS)
 

@@ -46,16 +46,17 @@ def test_a_worker_compiles_its_usual_statements_once(monkeypatch):
     assert Chore.objects.filter(status=Status.SUCCEEDED).count() == 3
 
 
-def test_objects_are_those_of_the_queryset():
+@pytest.mark.parametrize("number", [1, 2, 5])
+def test_the_first_objects_are_those_of_the_queryset(number):
     enqueue("a", "b", "c")
-    rows = Chore.objects.order_by("id")[:2]
+    rows = Chore.objects.filter(priority=0).order_by("id")
 
-    by_statement = compiled.Select(rows).objects()
+    first = compiled.First(rows).objects(number)
 
-    assert [vars(job) | {"_state": 0} for job in by_statement] == [
-        vars(job) | {"_state": 0} for job in rows
+    assert [vars(job) | {"_state": 0} for job in first] == [
+        vars(job) | {"_state": 0} for job in rows[:number]
     ]
-    assert not by_statement[0]._state.adding
+    assert not first[0]._state.adding
 
 
 def test_a_statement_is_about_the_ids_of_each_time():
