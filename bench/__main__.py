@@ -9,6 +9,7 @@ from pathlib import Path
 from bench import table
 from bench.contestant import Contestant
 from bench.figures import MEASUREMENTS, QUICK, Figures, Sizes
+from bench.noise import Noise
 from bench.server import running_server
 
 QUEUES = ["tabie", "tabie-tasks", "bare-loop", "pgqueuer", "procrastinate", "django-tasks-db"]
@@ -18,14 +19,17 @@ def main() -> None:
     options = parse()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # SystemExit runs every `finally`
     reasons: list[str] = []
+    noise = Noise()
     with running_server() as server:
         entered = [Contestant(name, server.sockets) for name in options.only]
-        figures = race(entered, options.sizes, reasons)
+        figures = race(entered, options.sizes, reasons, noise)
     print(table.render(figures))
+    print(noise)
     for reason in reasons:
         print(reason)
     if options.json:
-        options.json.write_text(json.dumps({"figures": figures, "missing": reasons}, indent=2))
+        told = {"figures": figures, "missing": reasons, "noise": str(noise)}
+        options.json.write_text(json.dumps(told, indent=2))
 
 
 def parse() -> argparse.Namespace:
@@ -50,7 +54,9 @@ def queues(names: str) -> list[str]:
     return chosen
 
 
-def race(queues: list[Contestant], sizes: Sizes, reasons: list[str]) -> dict[str, Figures]:
+def race(
+    queues: list[Contestant], sizes: Sizes, reasons: list[str], noise: Noise
+) -> dict[str, Figures]:
     """Measure every queue; a measurement that fails leaves its reason instead of a figure.
 
     Each figure is taken of all queues in turn: a machine that is busy for a while slows all.
@@ -60,6 +66,7 @@ def race(queues: list[Contestant], sizes: Sizes, reasons: list[str]) -> dict[str
     for measurement in MEASUREMENTS:
         for queue in ready:
             say(f"{measurement.__name__}: {queue.name} …")
+            noise.probe()
             try:
                 figures[queue.name] |= measurement(queue, sizes)
             except Exception as error:

@@ -23,13 +23,14 @@ class JobsConfig(AppConfig):
     def ready(self) -> None:
         from jobs.console.groups import make_groups
         from jobs.db import checks as database_checks  # noqa: F401 (registers itself)
-        from jobs.db import failover
+        from jobs.db import failover, moments
         from jobs.models import checks  # noqa: F401 (registers itself)
         from jobs.models.tuning import tune
         from jobs.schedules import checks as schedule_checks  # noqa: F401 (registers itself)
         from jobs.schedules.declaring import declare
 
         connection_created.connect(failover.prepare)
+        connection_created.connect(moments.prepare)
         post_migrate.connect(tune)
         post_migrate.connect(declare)
         post_migrate.connect(make_groups)

@@ -1,10 +1,12 @@
 """Inserting many rows in one statement, skipping those that exist."""
 
 from contextlib import nullcontext
+from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
 from django.db import connection, transaction
+from django.db.models import NOT_PROVIDED
 from django.db.models.expressions import DatabaseDefault
 from django.db.models.sql import InsertQuery
 
@@ -27,18 +29,18 @@ def insert_missing(rows: list[Any]) -> list[UUID]:
 
 def given(model: type[Any], rows: list[Any]) -> list[Any]:
     """The fields that must be sent: those that the database does not fill in by itself."""
-    return [
-        field
-        for field in model._meta.concrete_fields
-        if not all(_is_default(getattr(row, field.attname), field) for row in rows)
-    ]
+    return [field for field in model._meta.concrete_fields if _is_given(field, rows)]
 
 
-def _is_default(value: object, field: Any) -> bool:
-    """Whether the database fills in this value by itself, so that it need not be sent."""
+def _is_given(field: Any, rows: list[Any]) -> bool:
+    """Whether a row has another value than the database would fill in."""
+    values = map(attrgetter(field.attname), rows)
     if field.has_db_default():
-        return isinstance(value, DatabaseDefault) or value == field.default == field.db_default
-    return field.generated or (field.null and value is None and not field.has_default())
+        filled_in = field.default if field.default == field.db_default else NOT_PROVIDED
+        return any(v != filled_in for v in values if not isinstance(v, DatabaseDefault))
+    if field.generated:
+        return False
+    return not field.null or field.has_default() or any(value is not None for value in values)
 
 
 def _insert(model: type[Any], fields: list[Any], rows: list[Any]) -> list[UUID]:

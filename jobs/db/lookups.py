@@ -1,11 +1,23 @@
 """Conditions that Django's own lookups don't offer."""
 
 import json
+from collections.abc import Iterable
 from typing import Any
+from uuid import UUID
 
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Func, Lookup, TextField
 from django.db.models.sql.compiler import SQLCompiler
+
+IDS: Any = object()  # stands for a list of ids in a query that is compiled before they are known
+
+
+def as_list(ids: Iterable[UUID], connection: BaseDatabaseWrapper) -> str:
+    """The parameter for a list of ids."""
+    if connection.vendor == "sqlite":
+        return json.dumps([id.hex for id in ids])
+    # As text: psycopg takes several times as long to adapt a list of UUIDs.
+    return "{" + ",".join([id.hex for id in ids]) + "}"
 
 
 class AnyOf(Lookup):
@@ -17,15 +29,14 @@ class AnyOf(Lookup):
         self, compiler: SQLCompiler, connection: BaseDatabaseWrapper
     ) -> tuple[str, tuple[Any, ...]]:
         column, parameters = self.process_lhs(compiler, connection)
-        # As text: psycopg takes several times as long to adapt a list of UUIDs.
-        ids = "{" + ",".join([id.hex for id in self.rhs]) + "}"
+        ids = IDS if self.rhs is IDS else as_list(self.rhs, connection)
         return f"{column} = ANY(%s::uuid[])", (*parameters, ids)
 
     def as_sqlite(
         self, compiler: SQLCompiler, connection: BaseDatabaseWrapper
     ) -> tuple[str, tuple[Any, ...]]:
         column, parameters = self.process_lhs(compiler, connection)
-        ids = json.dumps([id.hex for id in self.rhs])
+        ids = IDS if self.rhs is IDS else as_list(self.rhs, connection)
         return f"{column} IN (SELECT value FROM json_each(%s))", (*parameters, ids)  # noqa: S608
 
 

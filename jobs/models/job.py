@@ -13,6 +13,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from jobs import tracing
+from jobs.db import placeholders
 from jobs.models.selecting import MAX_INTERRUPTIONS, JobQuerySet
 from jobs.models.status import ENDED, OPEN, Status
 
@@ -186,6 +187,10 @@ class Job(models.Model):
                 | ~Q(status__in=ENDED) & Q(finished_at=None),
             ),
         ]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        given = kwargs if args else placeholders.defaults(type(self)) | kwargs
+        super().__init__(*args, **given)
 
     def __str__(self) -> str:
         return f"{self._meta.label} {self.pk}"

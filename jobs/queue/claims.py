@@ -4,21 +4,23 @@ import logging
 import math
 import random
 from datetime import timedelta
+from functools import cache, lru_cache
 from typing import Any, TypeVar
+from uuid import UUID
 
 from django.db import Error
 from django.db.models import F
 from django.db.models.functions import Now
 
 from jobs import tracing
-from jobs.db import sessions
+from jobs.db import compiled, sessions
 from jobs.db.sessions import BRIEF
 from jobs.models import Job, JobQuerySet, Status
 from jobs.paid import limits
 from jobs.queue import hooks, outcomes, uniqueness
 from jobs.queue.front import Front, Scan
 from jobs.queue.hooks import HookRaised, HookWaited
-from jobs.queue.moves import move, settle
+from jobs.queue.moves import compiled_move, settle
 from jobs.tracing import logged
 
 log = logging.getLogger(__name__)
@@ -43,12 +45,17 @@ def claim(
     A worker keeps the `front` of each model, so that its next claim need not begin anew.
     One that ends in `time_left` seconds leaves tasks alone that may be paid for and outlast it.
     """
-    due = model.objects.due()
-    due = due.suspect() if suspect else due.trusted()
+    due = _due(model, suspect)
     try:
         return _claim(due, slots, worker, lease, front=front, time_left=time_left)
     except HookRaised:
         return _claim_one_by_one(due, slots, worker, lease)
+
+
+@cache  # as many as there are models
+def _due(model: type[Job], suspect: bool) -> JobQuerySet:
+    due: JobQuerySet = model.objects.due()
+    return due.suspect() if suspect else due.trusted()
 
 
 def _claim(
@@ -66,16 +73,7 @@ def _claim(
         scans = _lock(due, slots, front, time_left)
         jobs = [job for scan in scans for job in scan.jobs]
         if jobs:
-            move(
-                due.model.objects.with_ids([job.id for job in jobs]),
-                Status.PROCESSING,
-                epoch=F("epoch") + 1,
-                locked_at=Now(),
-                locked_by=worker,
-                lease_expires_at=Now() + lease,
-                progress=None,  # it told about the run before
-                unique_key=uniqueness.UNLESS_QUEUED_ONLY,
-            )
+            move(due.model, [job.id for job in jobs], worker, lease)
         for job in jobs:
             job.status, job.locked_by = Status.PROCESSING, worker
             job.epoch += 1
@@ -99,13 +97,41 @@ def _lock(due: JobQuerySet, slots: int, front: Front, time_left: float) -> list[
     scans: list[Scan] = []
     for provider, lane in lanes:
         free = min(room[provider], slots)
-        # SKIP LOCKED: step past rows another worker is claiming right now.
-        scan = front.scan(lane.in_turn().select_for_update(skip_locked=True), free)
+        is_usual = lane in (_due(lane.model, False), _due(lane.model, True))
+        scan = front.scan(_in_turn(lane), free, _usual(lane) if is_usual else None)
         if provider and scan.jobs and at_claim:
             limits.take_at_claim(provider, len(scan.jobs))
         slots -= len(scan.jobs)
         scans.append(scan)
     return scans
+
+
+def _in_turn(lane: JobQuerySet) -> JobQuerySet:
+    # SKIP LOCKED: step past rows another worker is claiming right now.
+    return lane.in_turn().select_for_update(skip_locked=True)
+
+
+@cache
+def _usual(lane: JobQuerySet) -> compiled.First:
+    return compiled.First(_in_turn(lane))
+
+
+def move(model: type[Job], ids: list[UUID], worker: str, lease: timedelta) -> None:
+    _move(model, worker, lease).execute(ids)
+
+
+@lru_cache
+def _move(model: type[Job], worker: str, lease: timedelta) -> compiled.Statement:
+    return compiled_move(
+        model,
+        Status.PROCESSING,
+        epoch=F("epoch") + 1,
+        locked_at=Now(),
+        locked_by=worker,
+        lease_expires_at=Now() + lease,
+        progress=None,  # it told about the run before
+        unique_key=uniqueness.UNLESS_QUEUED_ONLY,
+    )
 
 
 def _claim_one_by_one(due: JobQuerySet, slots: int, worker: str, lease: timedelta) -> list[Any]:

@@ -18,6 +18,7 @@ from django.db.models import Q
 from django.db.models.fields.tuple_lookups import Tuple, TupleGreaterThanOrEqual
 
 from jobs.db import clock, sessions
+from jobs.db.compiled import First
 from jobs.models import Job, JobQuerySet
 
 CHEAP = 0.01  # seconds; a scan that takes less always begins at the beginning
@@ -76,14 +77,17 @@ class Front:
         turn = Tuple("priority", "run_after", "created_at")
         return [Q(newer, priority__lt=self.key[0]), TupleGreaterThanOrEqual(turn, self.key)]
 
-    def scan(self, due: JobQuerySet, wanted: int) -> Scan:
-        """Fetch the first due jobs."""
+    def scan(self, due: JobQuerySet, wanted: int, usual: First | None = None) -> Scan:
+        """Fetch the first due jobs; from the beginning, by the `usual` statement for that."""
         conditions = self.conditions
         scan = Scan(wanted, is_whole=not conditions)
         began_at = time.monotonic()
         with sessions.in_order_of_index(when=bool(conditions)):
-            for condition in conditions or [Q()]:
-                scan.jobs += due.filter(condition)[: wanted - len(scan.jobs)]
+            if usual and scan.is_whole:
+                scan.jobs = usual.objects(wanted) if wanted > 0 else []
+            else:
+                for condition in conditions or [Q()]:
+                    scan.jobs += due.filter(condition)[: wanted - len(scan.jobs)]
         seconds = time.monotonic() - began_at
         if scan.is_whole and (pause := pause_after(seconds)):
             scan.pause, scan.now = pause, clock.now() - timedelta(seconds=seconds)

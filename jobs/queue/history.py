@@ -2,12 +2,14 @@
 
 import logging
 from collections import defaultdict
+from functools import cache
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import Exists, JSONField, OuterRef, TextField, Value
 from django.db.models.functions import Cast
 
+from jobs.db import compiled
+from jobs.db.lookups import IDS
 from jobs.models import Attempt, Job
 from jobs.queue.outcomes import End, Facts
 
@@ -24,32 +26,39 @@ def record(model: type[Job], ends: list[End]) -> dict[str, list[UUID]]:
     alike: dict[Facts, list[UUID]] = defaultdict(list)
     for end in ends:
         alike[end.as_history()].append(end.job.id)
-    for (outcome, error, error_class, traceback, steps), ids in alike.items():
-        claims = model.objects.with_ids(ids).values_list(
-            "id",
-            _text(model._meta.label),
-            "epoch",
-            "locked_by",
-            "locked_at",
-            _text(outcome),
-            _text(error),
-            _text(error_class),
-            _text(traceback),
-            Cast(_text(steps), JSONField()),
-        )
-        select, parameters = claims.query.sql_with_params()
-        with connection.cursor() as cursor:
-            cursor.execute(
-                f"INSERT INTO {Attempt._meta.db_table} (job_id, kind, epoch, worker, started_at,"
-                f" outcome, error, error_class, traceback, steps) {select} ON CONFLICT DO NOTHING",
-                parameters,
-            )
-            if cursor.rowcount < len(ids):
-                # Only after a failover that lost commits: an earlier claim had the same epoch.
-                log.error("%s: history has ends of these claims already: %s", model, ids)
-                ids = _written(model, ids)
-        recorded[outcome] += ids
+    for facts, ids in alike.items():
+        insert = _insert if any(facts[1:]) else _insert_often  # errors and steps differ each time
+        if insert(model, facts).execute(ids) < len(ids):
+            # Only after a failover that lost commits: an earlier claim had the same epoch.
+            log.error("%s: history has ends of these claims already: %s", model, ids)
+            ids = _written(model, ids)
+        recorded[facts[0]] += ids
     return recorded
+
+
+def _insert(model: type[Job], facts: Facts) -> compiled.Statement:
+    outcome, error, error_class, traceback, steps = facts
+    claims = model.objects.with_ids(IDS).values_list(
+        "id",
+        _text(model._meta.label),
+        "epoch",
+        "locked_by",
+        "locked_at",
+        _text(outcome),
+        _text(error),
+        _text(error_class),
+        _text(traceback),
+        Cast(_text(steps), JSONField()),
+    )
+    select, parameters = claims.query.sql_with_params()
+    insert = (
+        f"INSERT INTO {Attempt._meta.db_table} (job_id, kind, epoch, worker, started_at,"
+        f" outcome, error, error_class, traceback, steps) {select} ON CONFLICT DO NOTHING"
+    )
+    return compiled.Statement(insert, parameters)
+
+
+_insert_often = cache(_insert)
 
 
 def _written(model: type[Job], ids: list[UUID]) -> list[UUID]:

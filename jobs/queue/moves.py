@@ -8,7 +8,8 @@ import logging
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from datetime import timedelta
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import DatabaseError, OperationalError
@@ -16,8 +17,9 @@ from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
 from jobs import tracing
-from jobs.db import faults, sessions
+from jobs.db import compiled, faults, sessions
 from jobs.db.durations import Milliseconds
+from jobs.db.lookups import IDS
 from jobs.db.sessions import BRIEF, Patience
 from jobs.errors import LeaseLost
 from jobs.models import ENDED, Job, JobQuerySet, Outcome, Status
@@ -41,10 +43,22 @@ CHUNK = 500
 
 def move(jobs: JobQuerySet, to: Status, **columns: Any) -> int:
     """Write the status of jobs with these ids, along MOVES only, and what follows from it."""
-    origins = [status for status in Status if to in MOVES[status]]
+    return _before(jobs, to).update(**_after(to), **columns)
+
+
+def compiled_move(model: type[Job], to: Status, **columns: Any) -> compiled.Statement:
+    """The same for any ids, for moves that are often made. Its caller caches it."""
+    return compiled.update(_before(model.objects.with_ids(IDS), to), **_after(to), **columns)
+
+
+def _before(jobs: JobQuerySet, to: Status) -> JobQuerySet:
+    return jobs.still(*[status for status in Status if to in MOVES[status]])
+
+
+def _after(to: Status) -> dict[str, Any]:
     held = {} if to == Status.PROCESSING else NOT_HELD
     ended = {"finished_at": Now(), "unique_key": None} if to in ENDED else {"finished_at": None}
-    return jobs.still(*origins).update(status=to, updated_at=Now(), **ended, **held, **columns)
+    return {"status": to, "updated_at": Now(), **ended, **held}
 
 
 # processing -> processing, with a longer lease
@@ -69,19 +83,22 @@ def beat(model: type[Job], claims: Mapping[UUID, int], worker: str, lease: timed
 # processing -> succeeded, failed, canceled, or queued again
 
 Expectation = Callable[[End, Any], bool]
-FACTS = (
-    "id",
-    "status",
-    "epoch",
-    "locked_by",
-    "attempts",
-    "max_attempts",
-    "interruptions",
-    "is_expired",
-    "is_impatient",
-    "milliseconds",
-    "process_id",
-)
+
+
+class Facts(NamedTuple):
+    """What a decision about a job needs to know of its row."""
+
+    id: UUID
+    status: str
+    epoch: int
+    locked_by: str | None
+    attempts: int
+    max_attempts: int
+    interruptions: int
+    is_expired: bool | None
+    is_impatient: bool | None
+    milliseconds: int | None
+    process_id: UUID | None
 
 
 def _held(end: End, row: Any) -> bool:
@@ -138,9 +155,8 @@ def _settle_refused(end: End, expected: Expectation, error: DatabaseError) -> li
 def _settle(ends: list[End], expected: Expectation, wait: bool) -> list[End]:
     model = type(ends[0].job)
     with sessions.short_transaction():
-        jobs = with_facts(model.objects.with_ids([end.job.id for end in ends]))
-        locked = jobs.order_by("id").select_for_update(skip_locked=not wait)
-        rows = {row.id: row for row in locked.values_list(*FACTS, named=True)}
+        ids = [end.job.id for end in ends]
+        rows = _facts(_locking(model, model.patience, wait), ids)
         # One end per job: a failover that lost a claim can let a worker end the same claim twice.
         ours: dict[UUID, End] = {}
         for end in ends:
@@ -152,10 +168,25 @@ def _settle(ends: list[End], expected: Expectation, wait: bool) -> list[End]:
         if len(ours) == len(ends):
             return []
         missed = [end for end in ends if ours.get(end.job.id) is not end]
-        rows = {row.id: row for row in jobs.values_list(*FACTS, named=True)}
+        rows = _facts(_reading(model, model.patience), ids)
         for end in missed:
             end.is_busy = _is(expected, end, rows)
     return missed
+
+
+@cache
+def _locking(model: type[Job], patience: timedelta, wait: bool) -> compiled.Select:
+    rows = with_facts(model.objects.with_ids(IDS)).values_list(*Facts._fields)
+    return compiled.Select(rows.order_by("id").select_for_update(skip_locked=not wait))
+
+
+@cache
+def _reading(model: type[Job], patience: timedelta) -> compiled.Select:
+    return compiled.Select(with_facts(model.objects.with_ids(IDS)).values_list(*Facts._fields))
+
+
+def _facts(rows: compiled.Select, ids: list[UUID]) -> dict[UUID, Facts]:
+    return {row[0]: Facts._make(row) for row in rows.tuples(ids)}
 
 
 def _is(expected: Expectation, end: End, rows: Mapping[UUID, Any]) -> bool:
@@ -183,12 +214,21 @@ def write(model: type[Job], ends: list[tuple[End, Any]]) -> None:
     recorded = history.record(model, [end for end, row in ends if row.status == Status.PROCESSING])
     totals.record(model, recorded, {row.id: row.milliseconds for _, row in ends})
     for (to, changes), alike in moves.items():
-        move(model.objects.with_ids([end.job.id for end in alike]), to, **dict(changes))
+        ids = [end.job.id for end in alike]
+        if to == Status.SUCCEEDED:
+            _succeeding(model).execute(ids)
+        else:
+            move(model.objects.with_ids(ids), to, **dict(changes))
     empty = processes.note_ends([(row, end.moved_to) for end, row in ends if end.moved_to])
     for (to, _), alike in moves.items():
         for end in alike:
             _call_hook_of(end, to)
     processes.end_empty(empty)
+
+
+@cache
+def _succeeding(model: type[Job]) -> compiled.Statement:
+    return compiled_move(model, Status.SUCCEEDED, **outcomes.SUCCESS)
 
 
 def _call_hook_of(end: End, to: Status) -> None:

@@ -97,12 +97,17 @@ def note_ends(ends: Collection[tuple[Any, Status]]) -> list[UUID]:
     Returns the processes without open jobs. `end_empty` ends them after the hooks, because a hook
     may add a job to the process of its own job.
     """
+    counted = [(row, to) for row, to in ends if row.process_id and to in ENDED]
+    if not counted:
+        return []
     with _in_turn():
-        return _count([(row, to) for row, to in ends if row.process_id and to in ENDED], -1)
+        return _count(counted, -1)
 
 
 def end_empty(ids: Collection[UUID]) -> None:
     """End those of these processes that still have no open job."""
+    if not ids:
+        return
     with _in_turn():
         for process in _locked(ids):
             _end(process)

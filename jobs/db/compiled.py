@@ -1,0 +1,83 @@
+"""Queries of the ORM that are compiled once and sent many times.
+
+For a query of a few rows, Django takes longer to build and compile it than PostgreSQL to answer.
+What differs from one time to the next are the ids of its rows: IDS stands for them.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import Model, QuerySet
+from django.db.models.sql import UpdateQuery
+
+from jobs.db.lookups import IDS, as_list
+
+ANY_NUMBER = 987_654_321  # stands for the number of rows while a query is compiled
+
+
+class Statement:
+    """SQL that is about the rows of some ids."""
+
+    def __init__(self, sql: str, parameters: Iterable[Any]) -> None:
+        self.sql = sql
+        self.parameters = tuple(parameters)
+
+    def execute(self, ids: Iterable[UUID] = ()) -> int:
+        """Send it; returns how many rows it changed."""
+        with connection.cursor() as cursor:
+            cursor.execute(self.sql, self._with(ids))
+            return int(cursor.rowcount)
+
+    def _with(self, ids: Iterable[UUID]) -> list[Any]:
+        known = as_list(ids, connection)
+        return [known if parameter is IDS else parameter for parameter in self.parameters]
+
+
+def update(rows: QuerySet[Any], **columns: Any) -> Statement:
+    """The statement of `rows.update()`."""
+    query: Any = rows.query.chain(UpdateQuery)
+    query.add_update_values(columns)
+    return Statement(*query.get_compiler(connection=connection).as_sql())
+
+
+class Select(Statement):
+    """The statement of a queryset; it returns rows as tuples."""
+
+    def __init__(self, rows: QuerySet[Any]) -> None:
+        compiler: Any = rows.query.get_compiler(connection=connection)
+        super().__init__(*compiler.as_sql())
+        self.columns = [column for column, _, _ in compiler.select]
+        self.converters = compiler.get_converters(self.columns)
+
+    def tuples(self, ids: Iterable[UUID] = ()) -> list[Any]:
+        return self._fetch(self._with(ids))
+
+    def _fetch(self, parameters: list[Any]) -> list[Any]:
+        with connection.cursor() as cursor:
+            cursor.execute(self.sql, parameters)
+            rows = cursor.fetchall()
+        return [self._converted(row) for row in rows] if self.converters else rows
+
+    def _converted(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
+        values = list(row)
+        for position, (converters, expression) in self.converters.items():
+            for convert in converters:
+                values[position] = convert(values[position], expression, connection)
+        return tuple(values)
+
+
+class First(Select):
+    """The statement of a queryset's first rows, however many; it returns objects of the model."""
+
+    def __init__(self, rows: QuerySet[Any]) -> None:
+        super().__init__(rows[:ANY_NUMBER])
+        # Django writes the number into the text. No parameter of a queryset comes after it.
+        self.sql = self.sql.replace(f"LIMIT {ANY_NUMBER}", "LIMIT %s")
+        self.model: type[Model] = rows.model
+        self.names = [column.target.attname for column in self.columns]
+
+    def objects(self, number: int) -> list[Any]:
+        rows = self._fetch([*self.parameters, number])
+        return [self.model.from_db(connection.alias, self.names, row) for row in rows]

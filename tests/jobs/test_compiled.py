@@ -1,0 +1,76 @@
+"""Statements that are compiled once: they do what the querysets do that they are made of."""
+
+from datetime import timedelta
+
+import pytest
+from django.db.models.functions import Now
+from django.db.models.sql.compiler import SQLCompiler
+
+from jobs import queue
+from jobs.db import compiled
+from jobs.db.lookups import IDS
+from jobs.models import Outcome, Status
+from jobs.queue.outcomes import End
+from tests.testapp.models import Chore
+
+pytestmark = pytest.mark.django_db
+
+LEASE = timedelta(seconds=60)
+
+
+def enqueue(*names: str) -> list[Chore]:
+    chores = [Chore(name=name) for name in names]
+    queue.enqueue(chores)
+    return chores
+
+
+def work(*names: str) -> None:
+    enqueue(*names)
+    jobs = queue.claim(Chore, 5, "worker", LEASE)
+    queue.settle([End(job, Outcome.SUCCEEDED) for job in jobs])
+
+
+def test_a_worker_compiles_its_usual_statements_once(monkeypatch):
+    work("first")
+    made: list[str] = []
+    as_sql = SQLCompiler.as_sql
+
+    def noted(self, *args, **kwargs):
+        made.append(str(self.query.model))
+        return as_sql(self, *args, **kwargs)
+
+    monkeypatch.setattr(SQLCompiler, "as_sql", noted)
+    work("second", "third")
+
+    assert made == []
+    assert Chore.objects.filter(status=Status.SUCCEEDED).count() == 3
+
+
+@pytest.mark.parametrize("number", [1, 2, 5])
+def test_the_first_objects_are_those_of_the_queryset(number):
+    enqueue("a", "b", "c")
+    rows = Chore.objects.filter(priority=0).order_by("id")
+
+    first = compiled.First(rows).objects(number)
+
+    assert [vars(job) | {"_state": 0} for job in first] == [
+        vars(job) | {"_state": 0} for job in rows[:number]
+    ]
+    assert not first[0]._state.adding
+
+
+def test_a_statement_is_about_the_ids_of_each_time():
+    a, b, c = enqueue("a", "b", "c")
+    names = compiled.Select(Chore.objects.with_ids(IDS).order_by("name").values_list("name"))
+
+    assert names.tuples([a.id, c.id]) == [("a",), ("c",)]
+    assert names.tuples([b.id]) == [("b",)]
+    assert names.tuples([]) == []
+
+
+def test_an_update_tells_how_many_rows_it_changed():
+    a, b, _ = enqueue("a", "b", "c")
+    put_off = compiled.update(Chore.objects.with_ids(IDS), run_after=Now() + LEASE, priority=7)
+
+    assert put_off.execute([a.id, b.id]) == 2
+    assert list(Chore.objects.order_by("name").values_list("priority", flat=True)) == [7, 7, 0]
