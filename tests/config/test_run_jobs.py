@@ -101,13 +101,14 @@ def test_jobs_that_never_return_do_not_eat_all_threads(monkeypatch):
     enqueue_chores(stint.SLOTS, script="stop_when_told")
     monkeypatch.setattr(Chore, "do_stop_when_told", lambda self, run: ended.wait())
     ended = threading.Event()
+    before = threads()
 
     with begun(monkeypatch, LONG) as (loops, _asked):
         wait_until(lambda: loops and len(loops[0].crew.performing) == stint.SLOTS)
         end_time(loops[0])
     refused = ask()
     ended.set()
-    wait_until(lambda: not [each for each in threads() if each.name == "perform"])
+    wait_until(lambda: "perform" not in {each.name for each in threads() - before})
 
     assert (refused.status_code, code(refused)) == (503, "unavailable")
     assert "4 jobs of earlier requests have not returned" in refused.json()["error"]["text"]
@@ -116,6 +117,7 @@ def test_jobs_that_never_return_do_not_eat_all_threads(monkeypatch):
 
 def test_a_database_that_does_not_answer_is_not_waited_for(monkeypatch):
     answered = threading.Event()
+    before = threads()
     monkeypatch.setattr(Held, "settle", lambda held: answered.wait())
 
     answer = ask("?seconds=1")
@@ -123,4 +125,4 @@ def test_a_database_that_does_not_answer_is_not_waited_for(monkeypatch):
     assert (answer.status_code, code(answer)) == (503, "unavailable")
     assert "The database did not answer" in answer.json()["error"]["text"]
     answered.set()
-    wait_until(lambda: "stint" not in {thread.name for thread in threads()})
+    wait_until(lambda: "stint" not in {each.name for each in threads() - before})

@@ -1,6 +1,7 @@
-import asyncio
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from django.db import connections
 
 from jobs.run import Pulse, Run
 from jobs.tasks.models import TaskJob
@@ -8,13 +9,17 @@ from jobs.worker.crew import perform
 from tests.jobs.conftest import SimulatedWorker, make_due
 
 
-@pytest.fixture(autouse=True)
-def no_loop():
-    """No event loop, as in the threads of a worker: a browser keeps one running in this thread."""
-    running = asyncio._get_running_loop()
-    asyncio._set_running_loop(None)
-    yield
-    asyncio._set_running_loop(running)
+def in_a_thread(act, *arguments):
+    """Act as a worker does, where no event loop runs. Browser tests keep one in the main thread."""
+
+    def act_and_close():
+        try:
+            return act(*arguments)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(act_and_close).result()
 
 
 @pytest.fixture

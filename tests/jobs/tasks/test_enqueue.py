@@ -16,6 +16,7 @@ from jobs.tasks.api import (
     task_backends,
 )
 from jobs.tasks.models import TaskJob
+from tests.jobs.tasks.conftest import in_a_thread
 from tests.testapp import tasks
 
 pytestmark = pytest.mark.django_db
@@ -130,10 +131,11 @@ def test_enqueueing_is_told_once_with_the_result():
     assert told == [(type(task_backends["default"]), result)]
 
 
+@pytest.mark.django_db(transaction=True)
 def test_coroutines_enqueue_and_look_too():
-    result = async_to_sync(tasks.add.aenqueue)(1)
+    result = in_a_thread(async_to_sync(tasks.add.aenqueue), 1)
 
-    found = async_to_sync(tasks.add.aget_result)(result.id)
+    found = in_a_thread(async_to_sync(tasks.add.aget_result), result.id)
 
     assert (found, found.status) == (result, TaskResultStatus.READY)
 

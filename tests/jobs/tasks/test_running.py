@@ -5,6 +5,7 @@ from jobs.errors import Cancel, TaskMissing
 from jobs.models import Status
 from jobs.tasks.api import TaskResultStatus
 from jobs.tasks.models import TaskJob
+from tests.jobs.tasks.conftest import in_a_thread
 from tests.testapp import tasks
 
 pytestmark = pytest.mark.django_db
@@ -22,10 +23,11 @@ def test_a_task_runs_and_its_value_comes_back(work):
     assert result.last_attempted_at == result.started_at
 
 
+@pytest.mark.django_db(transaction=True)
 def test_a_coroutine_runs(work):
     result = tasks.add_slowly.enqueue(1, right=2)
 
-    work()
+    in_a_thread(work)
 
     result.refresh()
     assert result.return_value == 3
