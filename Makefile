@@ -78,7 +78,7 @@ judges: $(TOOLS) ## Fetch other projects' tests of the Tasks API, which judge ou
 
 .PHONY: check
 check: $(TOOLS) .env ## Lint, types, imports, migrations, deployment
-	@$(MAKE) --no-print-directory -j2 types rules
+	@$(MAKE) --no-print-directory -j2 -O types rules
 
 # mypy takes as long as all the others together.
 .PHONY: types

@@ -77,7 +77,7 @@ async def _repeat(port: int, requests: list[bytes], end: float, load: Load) -> N
 
 
 class Client:
-    """One connection, opened again when the server has closed it."""
+    """One connection, opened again when the server said that it closes it."""
 
     def __init__(self, port: int) -> None:
         self.port = port

@@ -14,6 +14,7 @@ from time import monotonic
 from typing import Any, TypeGuard, TypeVar
 
 from django.conf import settings
+from django.db import Error
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.http.response import ResponseHeaders
 from django.utils.cache import get_max_age
@@ -82,20 +83,16 @@ class Memory:
     def turn(self, key: bytes) -> Iterator[None]:
         """Let one thread render a page, while those that want the same wait for it.
 
-        Not for long: then they render it too, so that nobody ever hangs on another's request.
+        Not for long: then they render it too, so that nobody ever hangs on another's request. Of
+        other pages, one of 256 waits as well.
         """
-        turn = self.turns[key[0] % TURNS]
+        turn = self.turns[key[0]]
         is_mine = turn.acquire(timeout=PATIENCE)
         try:
             yield
         finally:
             if is_mine:
                 turn.release()
-
-    def clear(self) -> None:
-        with self.lock:
-            self.responses.clear()
-            self.size = 0
 
 
 memory = Memory()
@@ -113,7 +110,6 @@ def kept(
     def decorate(view: View) -> View:
         @wraps(view)
         def answer(request: HttpRequest, *arguments: Any, **options: Any) -> HttpResponseBase:
-            # Read before the page is: a page may be newer than its revision, and never older.
             current = revision(request, *arguments, **options) if may_keep(request) else ""
             if not current:
                 return view(request, *arguments, **options)
@@ -124,10 +120,16 @@ def kept(
                 if found := memory.find(key, current):
                     return found.respond()
                 response = view(request, *arguments, **options)
-                # Nor newer: a row that came and went meanwhile would stay on the page.
-                if is_fit(response) and revision(request, *arguments, **options) == current:
+                if is_fit(response) and is_still(current, request, *arguments, **options):
                     memory.keep(key, kept_from(response, current))
                 return response
+
+        def is_still(before: str, *arguments: Any, **options: Any) -> bool:
+            """Whether no row changed while the page was rendered: it may show either version."""
+            try:
+                return revision(*arguments, **options) == before
+            except Error:  # the page is there already
+                return False
 
         return answer  # type: ignore[return-value]
 
@@ -135,12 +137,19 @@ def kept(
 
 
 def may_keep(request: HttpRequest) -> bool:
-    """Only what a stranger gets: cookies and tokens may open more."""
-    if settings.DEBUG or not settings.PAGE_MEMORY_MB:  # a developer's new template shows at once
-        return False
-    return (
-        request.method == "GET" and not request.COOKIES and not request.headers.get("Authorization")
-    )
+    is_on = bool(settings.PAGE_MEMORY_MB)
+    return is_on and request.method == "GET" and is_stranger(request)
+
+
+def is_stranger(request: HttpRequest) -> bool:
+    """Whether everybody gets the same page: cookies and tokens may open more.
+
+    So may a header of a proxy that signs people in. Its first request has no cookie yet, but a
+    session that is new.
+    """
+    session = getattr(request, "session", None)
+    is_new = session is not None and session.modified
+    return not (request.COOKIES or request.headers.get("Authorization") or is_new)
 
 
 def key_of(request: HttpRequest, query: Sequence[str], headers: Sequence[str]) -> bytes:

@@ -14,10 +14,9 @@ from django.views.decorators.csrf import csrf_exempt
 from config.doors import tokens
 from config.doors.models import ApiToken
 from config.kept import kept
-from guides import incoming, replies, services, validators
+from guides import incoming, replies, revision, services, validators
 from guides.bodies import Refused
 from guides.models import Guide, SpotDetail
-from guides.pages import revision_of_guide
 from guides.status import GuideStatus, find_status
 from guides.templatetags.pictures import absolute
 from guides.translation.reading import CHOICE, Reading, chosen, in_chosen_language
@@ -31,7 +30,7 @@ DESCRIPTION = Path(__file__).parent / "openapi.json"
 
 @csrf_exempt  # a POST gets 405 here, not an error about cookies
 @in_chosen_language
-@kept(revision_of_guide, query=[CHOICE], headers=["If-None-Match"])
+@kept(revision.of_guide, query=[CHOICE], headers=["If-None-Match"])
 def guide_status(request: HttpRequest, plan_id: str) -> HttpResponseBase:
     if request.method not in ("GET", "HEAD"):
         return replies.not_allowed(request, ["GET", "HEAD"])

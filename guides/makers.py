@@ -16,7 +16,7 @@ from jobs.paid.clients import Answer, services
 
 # A tag for demonstrations: the painter refuses a spot that has it.
 UNPAINTABLE = "unpaintable"
-# Each takes 40 MB, and only the processor decides how fast it is: more would only wait for it.
+# Each takes 40 MB. Most of it is Python, which runs in one thread at a time: more would only wait.
 EASELS = threading.BoundedSemaphore(2)
 
 

@@ -21,7 +21,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import conditional_page, require_safe
 
 from config import errors
-from config.kept import kept
+from config.kept import is_stranger, kept
 from guides import revision, validators
 from guides.cards import find_cards, unfinished
 from guides.later import tell_later
@@ -51,10 +51,6 @@ def revision_of_home(request: HttpRequest) -> str:
 
 def revision_of_cards(request: HttpRequest) -> str:
     return revision.of_guides([plan_id for plan_id, _shown in asked_cards(request)])
-
-
-def revision_of_guide(_request: HttpRequest, plan_id: str) -> str:
-    return revision.of_guides([plan_id])
 
 
 @require_safe
@@ -97,7 +93,7 @@ def asked_cards(request: HttpRequest) -> list[tuple[str, str]]:
 @require_safe
 @conditional_page
 @in_chosen_language
-@kept(revision_of_guide, query=[CHOICE])
+@kept(revision.of_guide, query=[CHOICE])
 def guide(request: HttpRequest, plan_id: str) -> HttpResponse:
     shown = find_guide(plan_id)
     if shown.withdrawn_at:
@@ -123,7 +119,7 @@ def answer(request: HttpRequest, template: str, context: dict[str, Any], keep: s
     Links for staff need a session's cookie, so a page that a shared cache keeps has none.
     """
     response = render(request, template, context)
-    response.headers["Cache-Control"] = "private, no-cache" if request.COOKIES else keep
+    response.headers["Cache-Control"] = keep if is_stranger(request) else "private, no-cache"
     patch_vary_headers(response, ["Cookie"])
     return response
 
@@ -131,7 +127,7 @@ def answer(request: HttpRequest, template: str, context: dict[str, Any], keep: s
 @require_safe
 @never_cache
 @in_chosen_language
-@kept(revision_of_guide, query=[CHOICE, "spots", "states", "left"], headers=["HX-Request"])
+@kept(revision.of_guide, query=[CHOICE, "spots", "states", "left"], headers=["HX-Request"])
 def images(request: HttpRequest, plan_id: str) -> HttpResponse:
     """What changed since the last poll; the page stops polling when the response has no URL."""
     status = find_status(plan_id)

@@ -1,4 +1,4 @@
-"""Which versions of their rows the guides of a page have now, told by one short query.
+"""A text that changes whenever a row of these guides changes, by one short query.
 
 PostgreSQL names every version of a row: by the transaction that wrote it (xmin) and by its place
 (ctid). So a change by anybody is seen as soon as it is committed, plain SQL included, and nothing
@@ -6,20 +6,29 @@ has to be written for it. The function is in migration 0022. SQLite names no ver
 
 A revision differs whenever a row of the guides was added, changed or deleted: of their texts,
 spots, picture jobs, manuscripts and translations. Not if the clock went on, nor with other rows,
-such as those of workers and providers. Empty: nobody knows.
+such as those of workers and providers. Empty, where there is none: keep nothing.
 """
 
+import logging
 from collections.abc import Sequence
+from functools import cache
 
-from django.db import Error, connection
+from django.db import Error, ProgrammingError, connection
+from django.http import HttpRequest
 
 from guides import validators
+
+log = logging.getLogger(__name__)
 
 OF_THESE = "SELECT guides_revision(%s)"
 OF_NEWEST = (
     "SELECT guides_revision(ARRAY(SELECT plan_id::text FROM guides WHERE withdrawn_at IS NULL"
     " ORDER BY created_at DESC, plan_id LIMIT %s))"
 )
+
+
+def of_guide(_request: HttpRequest, plan_id: str) -> str:
+    return of_guides([plan_id])
 
 
 def of_guides(plan_ids: Sequence[str]) -> str:
@@ -42,11 +51,21 @@ def read(query: str, argument: int | list[str]) -> str:
     connection.health_check_done = True  # type: ignore[attr-defined]
     try:
         return fetch(query, argument)
-    except Error:
-        if connection.in_atomic_block or connection.is_usable():
+    except Error as error:
+        if connection.connection is None or connection.in_atomic_block:
+            raise
+        if isinstance(error, ProgrammingError):
+            tell_once()
+            return ""
+        if connection.is_usable():
             raise
     connection.close()
     return fetch(query, argument)
+
+
+@cache
+def tell_once() -> None:
+    log.warning("No page is kept: the database has no function guides_revision. Run `migrate`.")
 
 
 def fetch(query: str, argument: int | list[str]) -> str:

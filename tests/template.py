@@ -18,8 +18,11 @@ def use():
     """Let this process copy the template; the first process of the run makes it."""
     is_file = connection.vendor == "sqlite"
     with one_at_a_time():
-        if not (FILE.exists() if is_file else exists()):
-            make(str(FILE) if is_file else NAME)
+        if is_file and not FILE.exists():
+            make(f"{FILE}.new")
+            os.replace(f"{FILE}.new", FILE)
+        elif not is_file and not exists():
+            make(NAME)
     connection.settings_dict["TEST"] |= {"MIGRATE": False}
     if is_file:
         connection.creation._create_test_db = copy_file

@@ -1,7 +1,7 @@
 """Queries of the ORM that are compiled once and sent many times.
 
 For a query of a few rows, Django takes longer to build and compile it than PostgreSQL to answer.
-What differs from one time to the next are the ids of its rows: IDS stands for them.
+What differs from one time to the next are the ids of its rows (IDS stands for them), or how many.
 """
 
 from collections.abc import Iterable
@@ -66,6 +66,12 @@ class Select(Statement):
             for convert in converters:
                 values[position] = convert(values[position], expression, connection)
         return tuple(values)
+
+
+def is_plain(rows: QuerySet[Any]) -> bool:
+    """Whether the rows are objects of the model, with its own columns and nothing else."""
+    prefetched: Any = rows._prefetch_related_lookups  # type: ignore[attr-defined]
+    return not (rows.query.annotations or rows.query.select_related or prefetched)
 
 
 class First(Select):

@@ -64,7 +64,7 @@ def cancel(
 
 
 def _cancel(model: type[Job], ids: list[UUID], reason: str) -> list[Any]:
-    living = moves.with_facts(model.objects.with_ids(ids).living())
+    living = moves.with_facts(model.objects.with_ids(ids).living(), model.patience)
     try:
         with hooks.transaction_of_hooks():
             rows = [row for row in living.order_by("id").select_for_update() if row.is_cancelable]

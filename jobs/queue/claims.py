@@ -3,10 +3,10 @@
 import logging
 import math
 import random
+from collections.abc import Callable
 from datetime import timedelta
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any, TypeVar
-from uuid import UUID
 
 from django.db import Error
 from django.db.models import F
@@ -25,6 +25,7 @@ from jobs.tracing import logged
 
 log = logging.getLogger(__name__)
 JobT = TypeVar("JobT", bound=Job)
+Usual = Callable[[], compiled.First | None]  # the statement of most claims, compiled once
 
 LATER = timedelta(seconds=5)  # until the next claim of a job whose on_start met a locked row
 
@@ -46,8 +47,9 @@ def claim(
     One that ends in `time_left` seconds leaves tasks alone that may be paid for and outlast it.
     """
     due = _due(model, suspect)
+    usual = partial(_usual, model, suspect)  # compiled in the transaction, as its locks need it
     try:
-        return _claim(due, slots, worker, lease, front=front, time_left=time_left)
+        return _claim(due, slots, worker, lease, front=front, time_left=time_left, usual=usual)
     except HookRaised:
         return _claim_one_by_one(due, slots, worker, lease)
 
@@ -67,13 +69,14 @@ def _claim(
     hook: bool = True,
     front: Front | None = None,
     time_left: float = math.inf,
+    usual: Usual = lambda: None,
 ) -> list[Any]:
     front = front or Front()
     with hooks.transaction_of_hooks():
-        scans = _lock(due, slots, front, time_left)
+        scans = _lock(due, slots, front, time_left, usual)
         jobs = [job for scan in scans for job in scan.jobs]
         if jobs:
-            move(due.model, [job.id for job in jobs], worker, lease)
+            _move(due.model, worker, lease).execute([job.id for job in jobs])
         for job in jobs:
             job.status, job.locked_by = Status.PROCESSING, worker
             job.epoch += 1
@@ -84,7 +87,7 @@ def _claim(
     return jobs
 
 
-def _lock(due: JobQuerySet, slots: int, front: Front, time_left: float) -> list[Scan]:
+def _lock(due: JobQuerySet, slots: int, front: Front, time_left: float, usual: Usual) -> list[Scan]:
     """Lock due jobs for which their providers have room: all providers first, in their order."""
     at_claim = due.model.takes_at_claim
     lanes = due.lanes()
@@ -97,8 +100,7 @@ def _lock(due: JobQuerySet, slots: int, front: Front, time_left: float) -> list[
     scans: list[Scan] = []
     for provider, lane in lanes:
         free = min(room[provider], slots)
-        is_usual = lane in (_due(lane.model, False), _due(lane.model, True))
-        scan = front.scan(_in_turn(lane), free, _usual(lane) if is_usual else None)
+        scan = front.scan(_in_turn(lane), free, usual() if lane is due else None)
         if provider and scan.jobs and at_claim:
             limits.take_at_claim(provider, len(scan.jobs))
         slots -= len(scan.jobs)
@@ -112,15 +114,13 @@ def _in_turn(lane: JobQuerySet) -> JobQuerySet:
 
 
 @cache
-def _usual(lane: JobQuerySet) -> compiled.First:
-    return compiled.First(_in_turn(lane))
+def _usual(model: type[Job], suspect: bool) -> compiled.First | None:
+    """The statement of its claims; None: its manager adds to the rows, so each is compiled."""
+    due = _in_turn(_due(model, suspect))
+    return compiled.First(due) if compiled.is_plain(due) else None
 
 
-def move(model: type[Job], ids: list[UUID], worker: str, lease: timedelta) -> None:
-    _move(model, worker, lease).execute(ids)
-
-
-@lru_cache
+@lru_cache  # and not for ever: each worker has a name of its own
 def _move(model: type[Job], worker: str, lease: timedelta) -> compiled.Statement:
     return compiled_move(
         model,

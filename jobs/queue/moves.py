@@ -85,7 +85,7 @@ def beat(model: type[Job], claims: Mapping[UUID, int], worker: str, lease: timed
 Expectation = Callable[[End, Any], bool]
 
 
-class Facts(NamedTuple):
+class Row(NamedTuple):
     """What a decision about a job needs to know of its row."""
 
     id: UUID
@@ -176,17 +176,18 @@ def _settle(ends: list[End], expected: Expectation, wait: bool) -> list[End]:
 
 @cache
 def _locking(model: type[Job], patience: timedelta, wait: bool) -> compiled.Select:
-    rows = with_facts(model.objects.with_ids(IDS)).values_list(*Facts._fields)
+    rows = with_facts(model.objects.with_ids(IDS), patience).values_list(*Row._fields)
     return compiled.Select(rows.order_by("id").select_for_update(skip_locked=not wait))
 
 
 @cache
 def _reading(model: type[Job], patience: timedelta) -> compiled.Select:
-    return compiled.Select(with_facts(model.objects.with_ids(IDS)).values_list(*Facts._fields))
+    rows = with_facts(model.objects.with_ids(IDS), patience)
+    return compiled.Select(rows.values_list(*Row._fields))
 
 
-def _facts(rows: compiled.Select, ids: list[UUID]) -> dict[UUID, Facts]:
-    return {row[0]: Facts._make(row) for row in rows.tuples(ids)}
+def _facts(rows: compiled.Select, ids: list[UUID]) -> dict[UUID, Row]:
+    return {row[0]: Row._make(row) for row in rows.tuples(ids)}
 
 
 def _is(expected: Expectation, end: End, rows: Mapping[UUID, Any]) -> bool:
@@ -194,11 +195,11 @@ def _is(expected: Expectation, end: End, rows: Mapping[UUID, Any]) -> bool:
     return row is not None and expected(end, row)
 
 
-def with_facts(jobs: QuerySet[Any]) -> QuerySet[Any]:
+def with_facts(jobs: QuerySet[Any], patience: timedelta) -> QuerySet[Any]:
     """Add what a decision about a job needs. Times are compared by the database's clock."""
     facts: QuerySet[Any] = jobs.annotate(
         is_expired=Q(lease_expires_at__lt=Now()),
-        is_impatient=Q(unavailable_since__lt=Now() - jobs.model.patience),
+        is_impatient=Q(unavailable_since__lt=Now() - patience),
         milliseconds=Milliseconds(Now() - F("locked_at")),
     )
     return facts
@@ -216,7 +217,7 @@ def write(model: type[Job], ends: list[tuple[End, Any]]) -> None:
     for (to, changes), alike in moves.items():
         ids = [end.job.id for end in alike]
         if to == Status.SUCCEEDED:
-            _succeeding(model).execute(ids)
+            _succeeding(model, changes).execute(ids)
         else:
             move(model.objects.with_ids(ids), to, **dict(changes))
     empty = processes.note_ends([(row, end.moved_to) for end, row in ends if end.moved_to])
@@ -227,8 +228,8 @@ def write(model: type[Job], ends: list[tuple[End, Any]]) -> None:
 
 
 @cache
-def _succeeding(model: type[Job]) -> compiled.Statement:
-    return compiled_move(model, Status.SUCCEEDED, **outcomes.SUCCESS)
+def _succeeding(model: type[Job], changes: tuple[tuple[str, Any], ...]) -> compiled.Statement:
+    return compiled_move(model, Status.SUCCEEDED, **dict(changes))
 
 
 def _call_hook_of(end: End, to: Status) -> None:

@@ -7,6 +7,7 @@ import time
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.db import connections
 from django.test import Client
 from playwright.sync_api import sync_playwright
 
@@ -53,12 +54,14 @@ needs_chromium = pytest.mark.skipif(not CHROMIUM, reason="there is no chromium h
 
 @pytest.fixture(scope="session")
 def chromium():
-    # Playwright runs an event loop in this thread, so Django believes that the code is async.
+    # Playwright runs an event loop in this thread, so Django believes that the code is async, and
+    # gives it connections of its own.
     with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
         patch.setitem(os.environ, "DJANGO_ALLOW_ASYNC_UNSAFE", "true")
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         yield browser
         browser.close()
+        connections.close_all()
 
 
 class Visitor:

@@ -129,3 +129,30 @@ def test_an_unknown_guide_has_one_too():
 
     assert before
     assert revision.of_guides(["nara"]) != before
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_database_that_is_away_is_asked_once(monkeypatch):
+    asked = []
+
+    def away(*arguments):
+        asked.append(arguments)
+        connection.close()
+        raise OperationalError("connection refused")
+
+    monkeypatch.setattr("guides.revision.fetch", away)
+
+    with pytest.raises(OperationalError):
+        revision.of_guides(["kyoto"])
+    assert len(asked) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_before_migrate_there_is_no_revision_and_the_log_says_so_once(monkeypatch, caplog):
+    monkeypatch.setattr("guides.revision.OF_THESE", "SELECT guides_revision_of_tomorrow(%s)")
+    revision.tell_once.cache_clear()
+
+    assert [revision.of_guides(["kyoto"]), revision.of_guides(["kyoto"])] == ["", ""]
+    assert [line.message for line in caplog.records] == [
+        "No page is kept: the database has no function guides_revision. Run `migrate`."
+    ]

@@ -3,8 +3,11 @@
 from datetime import timedelta
 
 import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Group
+from django.db.models import F
 from django.db.models.functions import Now
-from django.db.models.sql.compiler import SQLCompiler
+from django.db.models.sql.compiler import SQLCompiler, SQLUpdateCompiler
 
 from jobs import queue
 from jobs.db import compiled
@@ -33,13 +36,18 @@ def work(*names: str) -> None:
 def test_a_worker_compiles_its_usual_statements_once(monkeypatch):
     work("first")
     made: list[str] = []
-    as_sql = SQLCompiler.as_sql
 
-    def noted(self, *args, **kwargs):
-        made.append(str(self.query.model))
-        return as_sql(self, *args, **kwargs)
+    def note(compiler):
+        as_sql = compiler.as_sql
 
-    monkeypatch.setattr(SQLCompiler, "as_sql", noted)
+        def noted(self, *args, **kwargs):
+            made.append(str(self.query.model))
+            return as_sql(self, *args, **kwargs)
+
+        monkeypatch.setattr(compiler, "as_sql", noted)
+
+    note(SQLCompiler)
+    note(SQLUpdateCompiler)
     work("second", "third")
 
     assert made == []
@@ -74,3 +82,17 @@ def test_an_update_tells_how_many_rows_it_changed():
 
     assert put_off.execute([a.id, b.id]) == 2
     assert list(Chore.objects.order_by("name").values_list("priority", flat=True)) == [7, 7, 0]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        Chore.objects.annotate(later=F("run_after")),
+        Group.objects.prefetch_related("permissions"),
+        LogEntry.objects.select_related("user"),
+    ],
+    ids=["annotated", "prefetched", "joined"],
+)
+def test_rows_to_which_a_manager_adds_are_not_compiled_once(rows):
+    assert not compiled.is_plain(rows)
+    assert compiled.is_plain(Chore.objects.order_by("id"))

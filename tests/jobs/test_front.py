@@ -134,7 +134,7 @@ def test_a_claim_that_was_rolled_back_moves_no_front(slow, kept, monkeypatch):
     queue.enqueue(Chore(name=str(number)) for number in range(2))
 
     with monkeypatch.context() as patch:
-        patch.setattr(claims, "move", Mock(side_effect=OperationalError("the connection is lost")))
+        patch.setattr(claims, "_move", Mock(side_effect=OperationalError("the connection is lost")))
         with pytest.raises(OperationalError):
             claim(Chore, 1, kept)
 

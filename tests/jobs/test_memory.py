@@ -1,5 +1,6 @@
 """A worker's memory does not grow with its slots."""
 
+import os
 import subprocess
 import sys
 
@@ -37,12 +38,14 @@ print(rss() - before)
 
 def kept(*arguments):
     command = [sys.executable, "-c", WORKS_IN_SLOTS, *arguments]
-    return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    usual = {name: value for name, value in os.environ.items() if name != "MALLOC_ARENA_MAX"}
+    run = subprocess.run(command, capture_output=True, text=True, check=True, env=usual)
+    return int(run.stdout)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_what_many_slots_have_freed_is_given_back():
-    assert kept("share") < 120  # MB; 240 if every slot keeps its own
+    assert kept("share") < kept() / 1.5  # some 100 MB; 240 if every slot keeps its own
 
 
 def test_a_c_library_without_arenas_is_no_fault(monkeypatch):
