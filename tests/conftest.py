@@ -175,6 +175,9 @@ def django_db_setup(django_db_setup, django_db_blocker):
     """Remove the schedules that `migrate` declared: no test's worker should enqueue their runs."""
     with django_db_blocker.unblock():
         Schedule.objects.all().delete()
+    yield
+    with django_db_blocker.unblock():
+        template.end_other_sessions()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -62,6 +62,16 @@ def copy_file(verbosity, autoclobber, keepdb=False):
     return name
 
 
+def end_other_sessions():
+    """A thread that a test left behind may be connected: then the database can't be dropped."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+
+
 def drop():
     """Not through Django: at the end of a run its connections are blocked."""
     FILE.unlink(missing_ok=True)
