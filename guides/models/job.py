@@ -1,5 +1,6 @@
 """The job that makes a spot's picture, and how its moves change the spot."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING
 from django.apps import apps
 from django.conf import settings
 from django.db import models
-from django.db.models import Case, Max, Value, When
+from django.db.models import Case, Exists, Max, OuterRef, Value, When
 from django.utils.translation import gettext_lazy as _
 
 from guides import images, makers
@@ -105,6 +106,14 @@ class SpotImageJob(Job):
 
     def on_requeue(self) -> None:
         self.spots().update(image_status=ImageStatus.PROCESSING)
+
+    @classmethod
+    def on_requeue_all(cls, jobs: Sequence["SpotImageJob"]) -> None:
+        """The same with one query for many: a person may requeue 100,000."""
+        requeued = cls.objects.with_ids([job.id for job in jobs])
+        name = {"plan_id": OuterRef("guide_id"), "spot_name": OuterRef("spot_name")}
+        spots: SpotQuerySet = apps.get_model("guides", "SpotDetail").objects.all()
+        spots.filter(Exists(requeued.filter(**name))).update(image_status=ImageStatus.PROCESSING)
 
     def on_cancel(self) -> None:
         without = When(image_url="", then=Value(ImageStatus.NOT_STARTED))

@@ -24,6 +24,8 @@ from jobs.db import faults
 from jobs.models import Job, Status
 
 log = logging.getLogger(__name__)
+
+SECONDS = 0.7  # of work per request; the page goes on by itself, and other requests do not wait
 Response = HttpResponse | None
 
 
@@ -99,7 +101,7 @@ class ActingAdmin(ReadOnlyAdmin):
         after = as_uuid(request.POST.get("after", ""))
         is_over = False
         try:
-            result = actions.carry_out(action, jobs, request.user, after, before=before)
+            result = actions.carry_out(action, jobs, request.user, after, SECONDS, before=before)
             is_over = result.last is None
         except Error as error:
             self.forgive(request, error)

@@ -135,9 +135,8 @@ def _requeue(
             )
             processes.note_requeued(rows)
             ledger.excuse(rows)
-            for job in rows:
-                if hook:
-                    hooks.call(job, "on_requeue")
+            if hook:
+                hooks.call_on_requeue(rows)
         return rows
     except HookWaited as waited:
         if len(ids) > 1:

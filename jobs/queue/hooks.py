@@ -1,7 +1,7 @@
 """Calling a job's hooks, inside the transaction of their move."""
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -32,9 +32,24 @@ class SwallowedError(Exception):
 def call(job: Job, hook: str, *arguments: Any) -> None:
     if getattr(type(job), hook) is getattr(Job, hook):
         return
+    with _blaming(hook), tracing.on_behalf_of(job):
+        getattr(job, hook)(*arguments)
+
+
+def call_on_requeue(jobs: Sequence[Job]) -> None:
+    """Call `on_requeue` of each job, or `on_requeue_all` where the model has that."""
+    if len(jobs) > 1 and (together := getattr(type(jobs[0]), "on_requeue_all", None)):
+        with _blaming("on_requeue_all"):
+            together(jobs)
+        return
+    for job in jobs:
+        call(job, "on_requeue")
+
+
+@contextmanager
+def _blaming(hook: str) -> Iterator[None]:
     try:
-        with tracing.on_behalf_of(job):
-            getattr(job, hook)(*arguments)
+        yield
     except BaseException as error:
         if faults.is_conflict(error) or _is_elsewhere(error):
             raise HookWaited(hook, error) from error

@@ -104,7 +104,7 @@ def test_when_time_is_up_the_rest_goes_on_where_it_stopped(operator, monkeypatch
 
 
 def in_pieces(monkeypatch, size, seconds=0.0):
-    monkeypatch.setattr(actions.carry_out, "__defaults__", (None, seconds))
+    monkeypatch.setattr("jobs.admin.acting.SECONDS", seconds)
     monkeypatch.setattr(queue, "CHUNK", size)
 
 

@@ -172,7 +172,7 @@ def test_a_bad_value_for_many_shows_the_form_again(operator):
 
 
 def test_a_long_action_goes_on_with_the_same_values(operator, monkeypatch):
-    monkeypatch.setattr("jobs.console.actions.carry_out.__defaults__", (None, 0.0))
+    monkeypatch.setattr("jobs.admin.acting.SECONDS", 0.0)
     monkeypatch.setattr("jobs.queue.CHUNK", 1)
     jobs = [new_chore(name) for name in "abc"]
     later = (clock.now() + HOUR).replace(second=0, microsecond=0)

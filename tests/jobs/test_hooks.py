@@ -35,6 +35,33 @@ def test_hooks_run_once_for_each_move(worker):
     ]
 
 
+def ended(worker, *names):
+    queue.enqueue([Hooked(name=name) for name in names])
+    for job in worker.claim(Hooked, slots=len(names)):
+        worker.succeed(job)
+    HookCall.objects.all().delete()
+    return Hooked.objects.all()
+
+
+def test_many_requeued_jobs_share_one_call_if_their_model_has_it(worker, monkeypatch):
+    told = []
+    note = classmethod(lambda cls, jobs: told.append(sorted(job.name for job in jobs)))
+    monkeypatch.setattr(Hooked, "on_requeue_all", note, raising=False)
+
+    queue.requeue(ended(worker, "a", "b", "c"))
+
+    assert (told, hooks()) == ([["a", "b", "c"]], [])
+
+
+def test_if_the_call_for_all_raises_each_job_is_called(worker, monkeypatch):
+    broken = Mock(side_effect=RuntimeError("one of them is odd"))
+    monkeypatch.setattr(Hooked, "on_requeue_all", broken, raising=False)
+
+    requeued = queue.requeue(ended(worker, "a", "b"))
+
+    assert (len(requeued), hooks()) == (2, ["on_requeue", "on_requeue"])
+
+
 def test_a_retry_calls_no_hook(worker):
     queue.enqueue([Hooked(name="a")])
 
