@@ -65,6 +65,7 @@ def copy_file(verbosity, autoclobber, keepdb=False):
 def end_other_sessions():
     """A thread that a test left behind may be connected: then the database can't be dropped."""
     if connection.vendor == "postgresql":
+        connection.close()  # a test may have ended it
         with connection.cursor() as cursor:
             cursor.execute(
                 "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
