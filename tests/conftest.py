@@ -7,6 +7,7 @@ import sys
 import tempfile
 import threading
 from collections import defaultdict
+from types import SimpleNamespace
 
 import hypothesis
 import pytest
@@ -196,6 +197,14 @@ def give_back():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sessions, "give_back", keep)
         yield real
+
+
+@pytest.fixture
+def page_clock(monkeypatch):
+    """The clock by which kept pages go out of date; it stands still until a test moves it."""
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr("config.kept.monotonic", lambda: clock.now)
+    return clock
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import threading
 import time
-from types import SimpleNamespace
 
 import pytest
 from django.db import OperationalError
@@ -17,17 +16,9 @@ MB = 1_000_000
 
 
 @pytest.fixture(autouse=True)
-def keeps(settings):
+def keeps(settings, page_clock):
     settings.PAGE_MEMORY_MB = 1
     settings.ALLOWED_HOSTS = ["testserver", "localhost"]
-
-
-@pytest.fixture(autouse=True)
-def clock(monkeypatch):
-    """It stands still until a test moves it."""
-    clock = SimpleNamespace(now=0.0)
-    monkeypatch.setattr("config.kept.monotonic", lambda: clock.now)
-    return clock
 
 
 @pytest.fixture
@@ -194,13 +185,13 @@ def test_a_page_in_hand_is_given_though_the_database_is_gone(page):
 @pytest.mark.parametrize(
     ("control", "seconds"), [("no-cache", 1), ("public, max-age=60", 60), ("", 1)]
 )
-def test_a_page_lasts_as_long_as_a_browser_may_keep_it(page, clock, control, seconds):
+def test_a_page_lasts_as_long_as_a_browser_may_keep_it(page, page_clock, control, seconds):
     page.respond = lambda _: HttpResponse(headers={"Cache-Control": control})
     page.get()
-    clock.now = seconds - 0.1
+    page_clock.now = seconds - 0.1
     page.get()
     kept_so_far = page.rendered
-    clock.now = seconds + 0.1
+    page_clock.now = seconds + 0.1
     page.get()
 
     assert (kept_so_far, page.rendered) == (1, 2)

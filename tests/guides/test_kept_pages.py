@@ -1,7 +1,5 @@
 """Pages are kept in memory, and yet everybody sees what is true now, and only what is for them."""
 
-from types import SimpleNamespace
-
 import pytest
 from django.contrib.auth.models import Permission, User
 from django.db import connection
@@ -22,16 +20,8 @@ PAGE, STATUS = "/guides/kyoto/", "/api/guides/kyoto/status/"
 
 
 @pytest.fixture(autouse=True)
-def keeps(settings):
+def keeps(settings, page_clock):
     settings.PAGE_MEMORY_MB = 32
-
-
-@pytest.fixture(autouse=True)
-def clock(monkeypatch):
-    """It stands still until a test moves it."""
-    clock = SimpleNamespace(now=0.0)
-    monkeypatch.setattr("config.kept.monotonic", lambda: clock.now)
-    return clock
 
 
 @pytest.fixture(autouse=True)
@@ -242,12 +232,12 @@ def test_the_last_picture_ends_the_polling(client):
     assert client.get(poll).status_code == 286
 
 
-def test_what_the_clock_changes_is_at_most_a_second_old(client, clock, monkeypatch):
+def test_what_the_clock_changes_is_at_most_a_second_old(client, page_clock, monkeypatch):
     monkeypatch.setattr("guides.status.GuideStatus.time_left", "about 2 minutes left")
     client.get(PAGE)
     monkeypatch.setattr("guides.status.GuideStatus.time_left", "a few seconds left")
     soon = client.get(PAGE).text
-    clock.now = LEAST_SECONDS + 0.1
+    page_clock.now = LEAST_SECONDS + 0.1
 
     later = client.get(PAGE).text
 
