@@ -55,10 +55,11 @@ class Site:
         while "Booting worker" not in log.read_text():
             assert self.process.poll() is None, "gunicorn did not start"
             time.sleep(0.05)
+        self.visit()  # gunicorn's worker loses a SIGTERM that comes before it has started
 
     def connect(self, text=""):
         client = socket.socket(socket.AF_UNIX)
-        client.settimeout(30)
+        client.settimeout(120)  # only so that a broken site ends the test
         client.connect(str(self.socket))
         client.sendall(text.encode())
         return client
@@ -224,6 +225,7 @@ def test_the_server_stops_although_clients_are_connected(django_db_setup):
     site = Site(patience=600)
 
     with site.connect(), site.connect(request("/", method="GET")):
+        site.visit()  # connections are accepted in turn, so these two are
         site.stop()
 
     assert site.process.returncode == 0
