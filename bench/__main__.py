@@ -12,7 +12,10 @@ from bench.figures import MEASUREMENTS, QUICK, Figures, Sizes
 from bench.noise import Noise
 from bench.server import running_server
 
-QUEUES = ["tabie", "tabie-tasks", "bare-loop", "pgqueuer", "procrastinate", "django-tasks-db"]
+QUEUES = [
+    *("tabie", "tabie-tasks", "bare-loop", "pgqueuer", "procrastinate", "django-tasks-db"),
+    *("graphile-worker", "pg-boss"),  # need npm
+]
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import psycopg
 from psycopg.sql import SQL, Identifier
 
-from bench.environments import PROJECT, RUN, python_of
+from bench.environments import PROJECT, RUN, program_of, variables_of
 
 PATIENCE = 60  # seconds for one operation
 SETTLING = 1  # seconds from a worker's first connection until it is idle
@@ -44,7 +44,8 @@ class Contestant:
     @cached_property
     def environment(self) -> dict[str, str]:
         where = {"PGHOST": str(self.sockets), "PGUSER": "postgres", "PGDATABASE": self.database}
-        return {**os.environ, **where, "BENCH_STAMPS": str(RUN / f"{self.module}.stamps")}
+        stamps = {"BENCH_STAMPS": str(RUN / f"{self.module}.stamps")}
+        return {**os.environ, **where, **stamps, **variables_of(self.module)}
 
     @cached_property
     def facts(self) -> dict[str, Any]:
@@ -113,8 +114,7 @@ class Contestant:
                     raise Failed(f"a worker ended: {_last_line(log.read())}")
 
     def _command(self, operation: str, number: int) -> list[str]:
-        python = str(python_of(self.module))
-        return [python, "-m", "bench.inside", self.module, operation, str(number)]
+        return [*program_of(self.module), self.module, operation, str(number)]
 
     def _wait_until_connected(self, processes: "list[subprocess.Popen[bytes]]") -> None:
         names = """

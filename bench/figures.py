@@ -3,16 +3,16 @@
 import resource
 import subprocess
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median, quantiles
-from typing import Any
 
-from psycopg.sql import SQL, Composed, Identifier
+from psycopg.sql import SQL
 
+from bench import tables
 from bench.contestant import Contestant, Failed
+from bench.tables import autovacuum_off, empty, scalar, set_aside, transactions
 from bench.tasks import NAP
 
 SLOTS = 50
@@ -82,6 +82,14 @@ def draining(queue: Contestant, sizes: Sizes) -> Figures:
     }
 
 
+def noting(queue: Contestant, sizes: Sizes) -> Figures:
+    """Drain jobs that write a line to a file each, with one worker that has just started."""
+    set_aside(queue, "enqueue_notes", sizes.drain)
+    with queue.workers():
+        burst = drain(queue, sizes.drain_seconds)
+    return {"notes": burst.rate}
+
+
 def picking_up(queue: Contestant, sizes: Sizes) -> Figures:
     """How long a job waits for an idle worker.
 
@@ -102,6 +110,7 @@ def picking_up(queue: Contestant, sizes: Sizes) -> Figures:
         "pick_up_p50": median(from_call) * 1000,
         "pick_up_p99": quantiles(from_call, n=100)[98] * 1000,
         "pick_up_returned": median(from_return) * 1000,
+        "pick_up_returned_p99": quantiles(from_return, n=100)[98] * 1000,
     }
 
 
@@ -142,7 +151,7 @@ def depth(queue: Contestant, sizes: Sizes) -> Figures:
 
 
 MEASUREMENTS: list[Callable[[Contestant, Sizes], Figures]] = [
-    *(enqueueing, draining, picking_up, napping, idling, depth),
+    *(enqueueing, draining, noting, picking_up, napping, idling, depth),
 ]
 
 
@@ -156,16 +165,6 @@ class Burst:
     @property
     def rate(self) -> float:
         return self.done / self.seconds
-
-
-def set_aside(queue: Contestant, enqueue: str, count: int) -> None:
-    """Enqueue jobs and keep them aside, for drains that all start from the same rows."""
-    empty(queue)
-    queue.ask(enqueue, count)
-    with queue.connect() as connection:
-        connection.execute("DROP TABLE IF EXISTS aside")
-        connection.execute(statement("CREATE TABLE aside AS TABLE {}", queue))
-    empty(queue)
 
 
 def drain_repeatedly(queue: Contestant, sizes: Sizes, *, keep: bool = False) -> list[Burst]:
@@ -185,18 +184,15 @@ def drain(queue: Contestant, limit: float, *, keep: bool = False) -> Burst:
         if keep:
             connection.execute("UPDATE aside SET id = uuidv7()")  # the last round's rows are kept
         connection.execute("CHECKPOINT")
-        before = count(connection, queue.facts["DONE_JOBS"])
+        before = tables.done(connection, queue)
         with connection.transaction():
-            insert = "INSERT INTO {} OVERRIDING SYSTEM VALUE TABLE aside"
-            sent = connection.execute(statement(insert, queue)).rowcount
-            # No queue's plan may depend on whether autovacuum has run yet.
-            connection.execute(statement("ANALYZE {}", queue))
+            sent = tables.bring_back(connection, queue)
             if queue.facts["WAKE"]:
                 connection.execute(queue.facts["WAKE"])
         started = time.perf_counter()
         over = watch(queue, limit)
         seconds = time.perf_counter() - started
-        done = count(connection, queue.facts["DONE_JOBS"]) - before
+        done = tables.done(connection, queue, sent) - before
     if not done or (over and done != sent):
         raise Failed(f"{done} of {sent} jobs succeeded in {seconds:.1f} s")
     return Burst(done, seconds)
@@ -215,37 +211,11 @@ def watch(queue: Contestant, limit: float) -> bool:
         return True
 
 
-def empty(queue: Contestant) -> None:
-    with queue.connect() as connection:
-        tables = SQL(", ").join(Identifier(table) for table in queue.facts["TABLES"])
-        connection.execute(SQL("TRUNCATE {}").format(tables))
-
-
 def transactions_of_a_life(queue: Contestant, seconds: float) -> int:
     before = transactions(queue)
     with queue.workers():
         time.sleep(seconds)
     return transactions(queue) - before
-
-
-def transactions(queue: Contestant) -> int:
-    """Count the database's transactions. Exact only while no session is connected to it."""
-    with queue.connect("postgres") as connection:
-        total = "SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = %s"
-        return scalar(connection, total, [queue.database])
-
-
-@contextmanager
-def autovacuum_off(queue: Contestant) -> Iterator[None]:
-    """Turn autovacuum off: its transactions would count as the queue's."""
-    with queue.connect("postgres") as connection:
-        connection.execute("ALTER SYSTEM SET autovacuum = off")
-        connection.execute("SELECT pg_reload_conf()")
-        try:
-            yield
-        finally:
-            connection.execute("ALTER SYSTEM RESET autovacuum")
-            connection.execute("SELECT pg_reload_conf()")
 
 
 def repeated(queue: Contestant, operation: str, count: int, rounds: int) -> float:
@@ -263,15 +233,3 @@ def resident_megabytes(pid: int) -> float:
         return int(pages.read_text().split()[1]) * resource.getpagesize() / 2**20
     shown = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, check=True)
     return int(shown.stdout) / 1024
-
-
-def statement(text: str, queue: Contestant) -> Composed:
-    return SQL(text).format(Identifier(queue.facts["TABLES"][0]))
-
-
-def count(connection: Any, jobs: str) -> int:
-    return scalar(connection, SQL("SELECT count(*) FROM ({}) AS jobs").format(SQL(jobs)))
-
-
-def scalar(connection: Any, query: Any, parameters: Any = None) -> Any:
-    return connection.execute(query, parameters).fetchone()[0]

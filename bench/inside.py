@@ -54,6 +54,10 @@ def enqueue_naps(queue: ModuleType, count: int) -> float:
     return rate(lambda: queue.enqueue_many("nap", count), count)
 
 
+def enqueue_notes(queue: ModuleType, count: int) -> float:
+    return rate(lambda: queue.enqueue_many("note", count), count)
+
+
 def send_stamps(queue: ModuleType, count: int) -> dict[float, float]:
     """Send jobs that note when they start, far enough apart to find the worker idle.
 
@@ -88,7 +92,7 @@ OPERATIONS = {
     operation.__name__: operation
     for operation in (
         *(describe, setup, enqueue_one, plain_insert, enqueue_noops, enqueue_made),
-        *(enqueue_naps, send_stamps, deepen, look, work),
+        *(enqueue_naps, enqueue_notes, send_stamps, deepen, look, work),
     )
 }
 

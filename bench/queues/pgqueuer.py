@@ -62,6 +62,10 @@ async def run_worker(slots: int) -> None:
     async def stamp(job: Job) -> None:
         tasks.stamp(json.loads(job.payload))
 
+    @pgq.entrypoint("note")
+    async def note(job: Job) -> None:
+        tasks.note(json.loads(job.payload))
+
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, pgq.shutdown.set)
     if slots:
         # pgqueuer allows batches of at most half the slots.

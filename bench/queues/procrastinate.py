@@ -37,6 +37,11 @@ async def stamp(sent_at: float) -> None:
     tasks.stamp(sent_at)
 
 
+@app.task(name="note")
+async def note(sent_at: float) -> None:
+    tasks.note(sent_at)
+
+
 def setup() -> None:
     opened().schema_manager.apply_schema()
 

@@ -38,7 +38,12 @@ def stamp(sent_at: float) -> None:
     tasks.stamp(sent_at)
 
 
-TASKS = {"noop": noop, "nap": nap, "stamp": stamp}
+@task
+def note(sent_at: float) -> None:
+    tasks.note(sent_at)
+
+
+TASKS = {"noop": noop, "nap": nap, "stamp": stamp, "note": note}
 
 
 def setup() -> None:
