@@ -25,7 +25,7 @@ SLICE = "JobQueue"  # by which the lines are found, whatever module wrote them
 
 # 32 hexadecimal digits, as in a W3C traceparent: of a web request, or of the job that runs.
 trace_id: ContextVar[str] = ContextVar("trace_id", default="")
-# The traceparent of whoever caused what happens here: the request's header, the job's column, or
+# The traceparent of the cause of what happens here: the request's header, the job's column, or
 # the open span of `jobs.spans`. Empty: the trace begins here.
 caller: ContextVar[str] = ContextVar("caller", default="")
 # The job that runs here, or whose hook does: what it enqueues came from it.
@@ -50,7 +50,7 @@ def traceparent() -> str | None:
     """The current trace, as a job keeps it; None outside of any."""
     if caller.get() or not trace_id.get():
         return caller.get() or None
-    # 01: nobody has decided against recording it.
+    # 01: to be recorded; no caller has decided against it.
     return f"00-{trace_id.get()}-{secrets.token_hex(8)}-01"
 
 
@@ -88,8 +88,14 @@ def on_behalf_of(job: Any) -> Iterator[None]:
         acting.reset(actor)
 
 
+def act_for(job: Any) -> None:
+    """The same, for the rest of this context."""
+    acting.set(job)
+    begin(job.trace, trace_id_of(job))
+
+
 def trace_id_of(job: Any) -> str:
-    """By which its lines are found in the logs; a job that nobody caused is its own trace."""
+    """By which its lines are found in the logs; a job without a cause is its own trace."""
     return trace_of(job.trace) or str(job.pk.hex)
 
 

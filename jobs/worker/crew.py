@@ -4,6 +4,7 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextvars import copy_context
 from queue import SimpleQueue
 
 from jobs import spans, tracing
@@ -91,8 +92,16 @@ class Crew:
 
 
 def perform(run: Run, worker: str) -> End:
-    """Perform a claimed job; whatever it raises becomes an end."""
-    with logs.about(run.job, worker), spans.perform(run.job, worker) as span:
+    """Perform a claimed job; whatever it raises becomes an end.
+
+    In a context of its own: what it sets there is gone when the next job runs in this thread.
+    """
+    return copy_context().run(_perform, run, worker)
+
+
+def _perform(run: Run, worker: str) -> End:
+    logs.begin(run.job, worker)
+    with spans.perform(run.job, worker) as span:
         run.job.trace = tracing.caller.get() or None  # its hooks follow this run
         log.debug("started")
         try:

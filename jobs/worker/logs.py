@@ -32,6 +32,12 @@ def about(job: "Job", worker: str) -> Iterator[None]:
         _subject.reset(token)
 
 
+def begin(job: "Job", worker: str) -> None:
+    """The same, for the rest of this context."""
+    _subject.set((job, worker))
+    tracing.act_for(job)
+
+
 def _facts(record: logging.LogRecord) -> dict[str, object]:
     """What `tracing` says of a function, whose run wrote the line, and in which trace."""
     facts: dict[str, object] = dict(getattr(record, "facts", {}))
