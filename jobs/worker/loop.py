@@ -18,6 +18,7 @@ from jobs.paid import limits
 from jobs.queue import wakeup
 from jobs.worker.alive import SignsOfLife
 from jobs.worker.bounds import Bounds
+from jobs.worker.clerk import MANY, Clerk
 from jobs.worker.crew import Crew
 from jobs.worker.heartbeat import Heartbeat, Watchdog
 from jobs.worker.held import OVERSLEPT, Held
@@ -35,8 +36,9 @@ MOST_FAILED_TURNS = 10  # in a row, by anything but the database
 class Loop:
     """The main thread of a worker process.
 
-    Only this thread claims and settles. Other threads perform (crew), beat (heartbeat), listen
-    (wakeup) and watch (watchdog); they set a field here and ring the bell.
+    Only this thread claims and settles, or waits for the clerk that settles. Other threads perform
+    (crew), beat (heartbeat), listen (wakeup) and watch (watchdog); they set a field here and ring
+    the bell.
     """
 
     def __init__(self, job_models: Sequence[type[Job]], options: Options) -> None:
@@ -47,6 +49,7 @@ class Loop:
         self.crew = Crew(options.slots, self.name, self.bell.ring)
         self.bounds = Bounds(options.seconds, options.jobs)
         self.held = Held(self.crew, self.name, self.bounds)
+        self.clerk = Clerk(options.patience)
         self.stopping = Stopping(options.grace_for(job_models))
         self.outage = Outage()
         self.lookout = Lookout(self.name, options, self.intake, self.held, self.outage)
@@ -84,6 +87,7 @@ class Loop:
             log.error("The database can't be used: other workers will rescue the held jobs.")
             self.stopping.exit_code = 1
         self.listener.stopped.set()
+        self.clerk.rest()
         self.crew.dismiss()
         self.heartbeat.stop(is_paying=self.crew.is_buying)
         self.signs.end()
@@ -102,15 +106,31 @@ class Loop:
                 self.come_to_terms(error)
 
     def work(self) -> None:
-        self.held.settle()
-        if self.outage.since is not None:
-            for model in self.intake.within_reach():
-                self.lookout.unless_locked(model, self.held.release_unknown)
+        if self.is_hurried():
+            with self.clerk.doing(self.held.settle):
+                self.look_and_claim()
+        else:
+            if not self.held:
+                self.clerk.rest()
+            self.held.settle()
+            if self.outage.since is not None:
+                for model in self.intake.within_reach():
+                    self.lookout.unless_locked(model, self.held.release_unknown)
+            self.look_and_claim()
+        self.outage.over()
+
+    def is_hurried(self) -> bool:
+        """Whether many jobs have ended and more can be claimed: then both happen at once."""
+        if self.stopping or self.outage.since is not None or not self.may_claim():
+            return False
+        ended = sum(map(len, self.held.ended.values()))
+        return ended >= MANY and self.clerk.is_ready and self.intake.has_room(self.held.counts)
+
+    def look_and_claim(self) -> None:
         if not self.stopping:
             self.look()
         if not self.stopping:
             self.claim()
-        self.outage.over()
 
     def come_to_terms(self, error: Exception) -> None:
         """Wait and try again. What is no fault of the database, and stays, ends the worker."""
