@@ -1,6 +1,7 @@
 """Content-Security-Policy: what a page may load, and from where."""
 
 from collections.abc import Callable
+from functools import cache
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -45,11 +46,22 @@ def middleware(
 
 
 def policy_for(path: str) -> str:
-    if path.startswith(reverse("admin:index")):
-        policy = {**OPERATORS, "img-src": " ".join([OPERATORS["img-src"], *picture_origins()])}
-    else:
-        policy = VISITORS
+    if not path.startswith(admin()):
+        return FOR_VISITORS
+    pictures = " ".join([OPERATORS["img-src"], *picture_origins()])
+    return as_header({**OPERATORS, "img-src": pictures})
+
+
+@cache  # asked for every response
+def admin() -> str:
+    return reverse("admin:index")
+
+
+def as_header(policy: Policy) -> str:
     return "; ".join(f"{name} {sources}" for name, sources in policy.items())
+
+
+FOR_VISITORS = as_header(VISITORS)
 
 
 def picture_origins() -> list[str]:

@@ -14,7 +14,7 @@ from django.http import (
 )
 from django.shortcuts import get_object_or_404, render
 from django.templatetags.static import static
-from django.utils.cache import patch_vary_headers
+from django.utils.cache import patch_vary_headers, set_response_etag
 from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -116,9 +116,11 @@ def guide(request: HttpRequest, plan_id: str) -> HttpResponse:
 def answer(request: HttpRequest, template: str, context: dict[str, Any], keep: str) -> HttpResponse:
     """Render a page. `keep` holds only for requests without cookies.
 
-    Links for staff need a session's cookie, so a page that a shared cache keeps has none.
+    Links for staff need a session's cookie, so a page that a shared cache keeps has none. Its ETag
+    is made here, and so only once for all who get a kept page.
     """
     response = render(request, template, context)
+    set_response_etag(response)
     response.headers["Cache-Control"] = keep if is_stranger(request) else "private, no-cache"
     patch_vary_headers(response, ["Cookie"])
     return response
