@@ -46,7 +46,7 @@ test: check ## Set up, check and test, on PostgreSQL and on SQLite
 	@DATABASE_URL=sqlite:///.test.sqlite3 $(BIN)/pytest tests/jobs \
 		--ignore tests/jobs/clients --ignore tests/jobs/storage --ignore tests/jobs/vendors \
 		--ignore tests/jobs/alerts \
-		--ignore-glob 'tests/jobs/test_console_*' --ignore-glob '*/test_process_*'
+		--ignore tests/jobs/console --ignore-glob '*/test_console*' --ignore-glob '*/test_process_*'
 
 LONG := $(BIN)/pytest --long -m "search or few or long" --timeout 1800 --hypothesis-profile long
 
@@ -54,15 +54,15 @@ LONG := $(BIN)/pytest --long -m "search or few or long" --timeout 1800 --hypothe
 test-long: $(TOOLS) .env ## Search longer, try every variant, and console, alerts and killed workers on SQLite
 	@FRESH=1 FUZZ_REQUESTS=1000 HOURS=24 SPAN=days KILLS=5 $(LONG)
 	@SPAN=days KILLS=5 DATABASE_URL=sqlite:///.test.sqlite3 $(LONG) tests/jobs
-	@DATABASE_URL=sqlite:///.test.sqlite3 $(BIN)/pytest --long tests/jobs/test_console_*.py \
-		tests/jobs/alerts tests/jobs/test_process_*.py tests/jobs/*/test_process_*.py
+	@DATABASE_URL=sqlite:///.test.sqlite3 $(BIN)/pytest --long tests/jobs/console \
+		tests/jobs/*/test_console*.py tests/jobs/alerts tests/jobs/*/test_process_*.py
 
 # PATRONI: the program, from an environment of its own with patroni[etcd3,psycopg3].
 .PHONY: test-failover
 test-failover: $(TOOLS) .env ## Let standbys take over again and again, and put PgBouncer in between (15 minutes)
 	@STORM=2000 FAIL_OVER_EVERY=10 PATRONI="$(PATRONI)" $(BIN)/pytest -n 0 -rs --long --timeout 1800 \
-		tests/jobs/test_failover.py tests/jobs/test_process_failover.py tests/jobs/test_process_pooler.py \
-		tests/jobs/test_process_patroni.py
+		tests/jobs/db/test_failover.py tests/jobs/worker/test_process_failover.py tests/jobs/worker/test_process_pooler.py \
+		tests/jobs/worker/test_process_patroni.py
 
 .PHONY: test-year
 test-year: $(TOOLS) .env ## Let five workers run a schedule every minute of a simulated year (45 minutes)

@@ -23,7 +23,7 @@ from guides import images, painter
 from jobs.db import sessions
 from jobs.models import Schedule
 from tests import template
-from tests.jobs.console import log_in
+from tests.jobs.console.pages import log_in
 
 # A busy machine is no fault: no example and no drawing of one has a time limit.
 patient = hypothesis.settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -11,7 +11,7 @@ from jobs.errors import LeaseLost
 from jobs.models import Attempt, Outcome, Status
 from jobs.paid import pausing
 from jobs.queue.outcomes import End
-from tests.browser.visitor import WATCH_FOR_MOVES, needs_chromium
+from tests.browser.visitor import HURRY, WATCH_FOR_MOVES, needs_chromium
 from tests.guides.painting import claim, give_up, paint, paint_alike
 from tests.jobs import processes
 from tests.jobs.processes import wait_until
@@ -20,17 +20,6 @@ pytestmark = needs_chromium
 start = processes.start
 
 NAMES = [f"Spot {n}" for n in range(10)]
-# Timers run twenty times faster, and the page records the waits it asked for.
-HURRY = """
-    window.waits = [];
-    window.asked = 0;
-    document.addEventListener("htmx:beforeRequest", () => window.asked += 1);
-    const wait = window.setTimeout;
-    window.setTimeout = (call, ms, ...more) => {
-        if (ms >= 1500) window.waits.push(ms);
-        return wait(call, ms >= 1500 ? ms / 20 : ms, ...more);
-    };
-"""
 CLAIMED = """() => ({
     shown: [...document.querySelectorAll("img.painted")].map(each => each.getAttribute("src")),
     awaited: document.querySelectorAll("[aria-busy=true]").length,

@@ -12,8 +12,7 @@ from guides.writing.keepers import KeepOutline, KeepTexts
 from guides.writing.models import Manuscript, State
 from jobs.llm.models import LLMJob
 from jobs.models import Attempt, Call
-from tests.browser.test_live import HURRY
-from tests.browser.visitor import needs_chromium, sign_in
+from tests.browser.visitor import HURRY, needs_chromium, sign_in
 from tests.jobs.batches.offices import has_reached
 from tests.jobs.conftest import make_due
 from tests.jobs.processes import start, wait_until

@@ -12,6 +12,7 @@ import pytest
 
 from config.embedded.server import Server
 from tests.jobs import forked
+from tests.jobs.processes import environment
 
 ROOT = Path(__file__).parents[2]
 HALF_WRITTEN = shutil.ignore_patterns("*.pyc.*")  # another process compiles, and renames them
@@ -102,13 +103,17 @@ def start(checkout):
         process.stdout.close()
 
 
-@pytest.fixture
-def port():
+def free_port():
     """A free port that the system gives to no other program before the test uses it."""
     while True:
         port = random.randrange(20_000, 32_000)
         with suppress(OSError), socket.create_server(("127.0.0.1", port)):
             return port
+
+
+@pytest.fixture
+def port():
+    return free_port()
 
 
 @pytest.fixture
@@ -133,3 +138,22 @@ def paste(tmp):
         return done.stdout
 
     return paste
+
+
+PRODUCTION = {
+    "SECRET_KEY": "a-long-random-text-known-to-nobody-0123456789-abcdefghijkl",
+    "ALLOWED_HOSTS": "example.org",
+    "DATABASE_URL": "postgresql://tabie@localhost/tabie",
+}
+
+
+def setting(name):
+    return ["-c", f"from config import settings; print(settings.{name})"]
+
+
+def server_environment():
+    """A server's settings, with the database of this test run."""
+    database = {**environment(), "DJANGO_SETTINGS_MODULE": "config.settings"}
+    options = {"PATH": os.environ["PATH"], "SECURE_SSL_REDIRECT": "false", "LOG_FORMAT": "json"}
+    options["WEB_STATEMENT_TIMEOUT"] = "600"  # on a slow machine too
+    return {**PRODUCTION, **options, **database}

@@ -3,7 +3,7 @@ from django.contrib import admin
 from unfold.admin import ModelAdmin
 
 
-def test_every_admin_page_is_dressed_by_unfold():
+def test_every_page_has_the_theme_of_unfold():
     for page in admin.site._registry.values():
         assert isinstance(page, ModelAdmin)
 

@@ -1,7 +1,6 @@
 """Responses kept in memory: how many, for whom, and made by whom."""
 
 import threading
-import time
 
 import pytest
 from django.db import OperationalError
@@ -240,17 +239,23 @@ def ask_at_once(page, count):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
     assert not any(thread.is_alive() for thread in threads)
 
 
 def test_a_crowd_that_comes_at_once_is_rendered_for_once(page, monkeypatch):
     monkeypatch.setattr("config.kept.PATIENCE", 60)
+    find, asked = kept.Memory.find, []
+
+    def count(*arguments):
+        asked.append(arguments)
+        return find(*arguments)
 
     def respond(_):
-        time.sleep(0.1)
+        wait_until(lambda: len(asked) >= 9)  # all asked, and this thread once more in its turn
         return HttpResponse()
 
+    monkeypatch.setattr(kept.Memory, "find", count)
     page.respond = respond
     ask_at_once(page, 8)
 

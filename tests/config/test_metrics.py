@@ -6,9 +6,9 @@ from prometheus_client.parser import text_string_to_metric_families
 from jobs.metrics import scraping
 from jobs.metrics.families import FAMILIES
 from jobs.models import Call, Provider, State, Status, uuid7
-from tests.config.test_settings import PRODUCTION, setting
+from tests.config.conftest import PRODUCTION, setting
 from tests.jobs.conftest import SimulatedWorker, new_chore
-from tests.jobs.console import EVIL, in_state
+from tests.jobs.console.pages import EVIL, in_state
 from tests.jobs.metrics.conftest import unhurried  # noqa: F401 (for every test here)
 from tests.testapp.models import Chore, Order
 

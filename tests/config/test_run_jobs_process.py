@@ -4,7 +4,6 @@ import http.client
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -15,8 +14,7 @@ from django.db.models.functions import Now
 
 from guides.models import SpotDetail, SpotImageJob
 from jobs.models import Attempt, Chain, Worker
-from tests.config.conftest import ROOT
-from tests.config.test_web import server_environment
+from tests.config.conftest import ROOT, free_port, server_environment
 from tests.guides.conftest import save_guide
 from tests.guides.gemini import NAME, all_ready, service
 from tests.jobs.processes import wait_until
@@ -31,8 +29,7 @@ class Site:
     """gunicorn as docs/servers.md starts it, with one process."""
 
     def __init__(self, folder, **variables):
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         told = {
             "ALLOWED_HOSTS": "127.0.0.1",
             "SITE_URL": f"http://127.0.0.1:{self.port}",

@@ -7,17 +7,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from config import protection
 from config.database_names import Choice
-from tests.config.conftest import ROOT
-
-PRODUCTION = {
-    "SECRET_KEY": "a-long-random-text-known-to-nobody-0123456789-abcdefghijkl",
-    "ALLOWED_HOSTS": "example.org",
-    "DATABASE_URL": "postgresql://tabie@localhost/tabie",
-}
-
-
-def setting(name):
-    return ["-c", f"from config import settings; print(settings.{name})"]
+from tests.config.conftest import PRODUCTION, ROOT, setting
 
 
 def test_production_refuses_to_start_and_names_everything_that_is_missing(quick_python):

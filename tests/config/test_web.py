@@ -1,7 +1,6 @@
 """The site as docs/servers.md starts it, and clients that mean harm or are only slow."""
 
 import http.client
-import os
 import re
 import selectors
 import socket
@@ -18,10 +17,9 @@ from django.db import connection
 from gunicorn.config import Config
 
 from config import web
-from tests.config.conftest import ROOT
-from tests.config.test_settings import PRODUCTION
+from tests.config.conftest import ROOT, server_environment
 from tests.jobs.databases import locked
-from tests.jobs.processes import environment, wait_until
+from tests.jobs.processes import wait_until
 
 pytestmark = pytest.mark.django_db  # or this file alone would have no database
 
@@ -82,13 +80,6 @@ class Site:
         self.process.terminate()
         self.process.wait(timeout=90)
         self.folder.cleanup()
-
-
-def server_environment():
-    """A server's settings, with the database of this test run."""
-    database = {**environment(), "DJANGO_SETTINGS_MODULE": "config.settings"}
-    options = {"PATH": os.environ["PATH"], "SECURE_SSL_REDIRECT": "false", "LOG_FORMAT": "json"}
-    return {**PRODUCTION, **options, **database}
 
 
 @pytest.fixture(scope="module")

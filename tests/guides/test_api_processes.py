@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 from config.doors.models import ApiToken
 from jobs import queue
 from jobs.queue import processes
-from tests.config.doors.test_tokens import new_token
+from tests.config.doors.making import new_token
 from tests.guides.schema import API, faults
 from tests.testapp.models import Chore
 

@@ -10,7 +10,7 @@ from guides.models import Guide, SpotDetail, SpotImage, SpotImageJob
 from jobs.models import Status
 from tests.guides.conftest import save_guide
 from tests.guides.painting import give_up, paint
-from tests.jobs.console import EVIL, log_in
+from tests.jobs.console.pages import EVIL, log_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -14,7 +14,7 @@ from jobs.models import Provider, Status
 from jobs.paid import limits
 from tests.guides.batches import have_provider
 from tests.guides.conftest import save_guide
-from tests.jobs.console import log_in
+from tests.jobs.console.pages import log_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -244,9 +244,9 @@ def test_a_retry_does_not_wait_for_pictures_in_a_batch():
     SpotImageJob.objects.update(run_after=Now() + timedelta(seconds=10))
     save_guide("Tower", plan_id="paris")
     retry = SpotImageJob.objects.filter(plan_id="paris")
-    retry.update(run_after=Now() + timedelta(seconds=100))
+    retry.update(run_after=Now() + timedelta(seconds=1000))
 
-    assert 100 < GuideStatus("paris").seconds <= 111
+    assert 900 < GuideStatus("paris").seconds <= 1011  # it shrinks while the test runs
 
 
 def test_a_job_that_hurries_stands_in_line_again():

@@ -146,10 +146,10 @@ def test_jobs_of_other_guides_are_made_first():
 
 
 def test_a_stopping_workers_slots_are_not_counted_though_its_pictures_go_on():
-    Shop().remember(24, ago=600)
+    Shop(work=1000.0).remember(24, ago=6000)
     have_worker(slots=8)
     have_worker(slots=8, name="tester", draining=True)
     save_guide("Gate")
     claim(["Gate"])
 
-    assert 9 <= GuideStatus("kyoto").seconds <= 10
+    assert 900 < GuideStatus("kyoto").seconds <= 1000  # it shrinks while the test runs

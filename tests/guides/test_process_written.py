@@ -14,7 +14,7 @@ from guides.writing.keepers import KeepOutline, KeepTexts
 from jobs.llm.models import LLMJob
 from jobs.models import Call, Provider
 from jobs.paid.batches.models import Batch
-from tests.guides.writing.test_killed import POINTS, dying, is_done
+from tests.guides.writing.killing import POINTS, dying, is_done
 from tests.guides.writing.writers import TEXT, outline, wish
 from tests.jobs.batches import offices
 from tests.jobs.batches.offices import hurry

@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 import threading
 from contextlib import contextmanager, suppress
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from django.db.utils import load_backend
 from config import database_url
 from config.databases import tune
 from config.embedded.server import NAME, PORT, USER, Server, binaries
+from jobs.db.sessions import Patience
 from tests.jobs.conftest import elsewhere
 from tests.jobs.processes import wait_until
 
@@ -174,3 +176,6 @@ def proxy(transactional_db):
     proxy = Proxy()
     yield proxy
     proxy.close()
+
+
+SHORT = Patience(locks=timedelta(milliseconds=200))

@@ -6,7 +6,7 @@ import pytest
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
-from tests.jobs.console import log_in
+from tests.jobs.console.pages import log_in
 
 pytestmark = pytest.mark.django_db
 

@@ -13,6 +13,7 @@ from config.doors import tokens
 from config.doors.models import ApiToken
 from guides import incoming
 from guides.models import Guide, SpotImageJob
+from tests.config.doors.making import new_token
 from tests.guides.handover import guide
 from tests.jobs.conftest import in_another_thread
 
@@ -22,13 +23,6 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def closed(settings):
     settings.API_TOKEN = ""
-
-
-def new_token(name="atlas", **columns):
-    token = ApiToken(name=name, **columns)
-    secret = tokens.give_secret(token)
-    token.save()
-    return token, secret
 
 
 def send(secret, *spots, plan_id="kyoto", address="192.0.2.1"):

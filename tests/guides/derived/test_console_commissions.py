@@ -13,7 +13,7 @@ from jobs import queue
 from jobs.models import Process, Status
 from jobs.queue import processes
 from tests.guides.derived.keeping import work
-from tests.jobs.console import cards_of
+from tests.jobs.console.pages import cards_of
 from tests.testapp.keeping import KeepLines, ask_for_lines
 
 pytestmark = pytest.mark.usefixtures("writer")

@@ -11,7 +11,7 @@ from guides.derived import versions
 from guides.derived.models import Commission, Version
 from guides.models import Guide
 from jobs.models import Process, uuid7
-from tests.jobs.console import EVIL, log_in
+from tests.jobs.console.pages import EVIL, log_in
 
 pytestmark = pytest.mark.django_db
 

@@ -9,7 +9,7 @@ from guides.models import Guide
 from guides.topics.models import TopicSummary
 from jobs.models import Provider
 from tests.guides.topics.making import ENGLISH, save, texts, work
-from tests.jobs.console import log_in
+from tests.jobs.console.pages import log_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LIST = reverse("admin:guides_topicsummary_changelist")

@@ -14,7 +14,7 @@ from jobs.llm.models import LLMJob
 from jobs.models import Outcome, Status
 from jobs.queue import outcomes
 from jobs.queue.outcomes import End
-from tests.guides.test_fuzz import ODD
+from tests.guides.odd import ODD
 from tests.guides.translation.translating import (
     TEXTS,
     answer,

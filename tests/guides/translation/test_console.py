@@ -16,7 +16,7 @@ from jobs.models import Provider
 from tests.guides.forms import form
 from tests.guides.translation.translating import TEXTS, answer, rows, save_kyoto, texts, translate
 from tests.guides.withdrawing import withdraw
-from tests.jobs.console import log_in
+from tests.jobs.console.pages import log_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -9,9 +9,8 @@ from guides.weeks.jobs import Wanted, WeeklySummary
 from guides.weeks.models import WeekText
 from jobs import queue, schedules
 from jobs.models import Provider, Schedule
-from tests.guides.weeks.conftest import ENGLISH, KEY
-from tests.guides.weeks.test_pages import say
-from tests.jobs.console import EVIL, log_in
+from tests.guides.weeks.conftest import ENGLISH, KEY, say
+from tests.jobs.console.pages import EVIL, log_in
 
 pytestmark = pytest.mark.django_db
 

@@ -9,8 +9,7 @@ from django.db.models.functions import Now
 from guides.models import Guide
 from guides.weeks.models import WeekText
 from tests.guides.pages import new_guide
-from tests.guides.weeks.conftest import ENGLISH, JAPANESE, KEY, withdraw
-from tests.guides.weeks.test_pages import say
+from tests.guides.weeks.conftest import ENGLISH, JAPANESE, KEY, say, withdraw
 
 pytestmark = pytest.mark.django_db
 

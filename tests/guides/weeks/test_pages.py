@@ -8,24 +8,11 @@ from guides.weeks import keeping
 from guides.weeks.keys import Week
 from guides.weeks.models import WeekText
 from tests.guides.pages import finish, new_guide
-from tests.guides.weeks.conftest import ENGLISH, JAPANESE, KEY, WEDNESDAY, withdraw
-from tests.guides.weeks.test_keys import NONSENSE
+from tests.guides.weeks.conftest import ENGLISH, JAPANESE, KEY, NONSENSE, WEDNESDAY, say, withdraw
 
 pytestmark = pytest.mark.django_db
 
 PAGE = f"/weeks/{KEY}/"
-
-
-def say(key=KEY, language="en", **data):
-    """Write the text of a week, and give the week a guide."""
-    week = Week.parse(key)
-    answer = {**(JAPANESE if language == "ja" else ENGLISH), **data}
-    bounds = {"starts_at": week.starts_at, "ends_at": week.ends_at}
-    columns = {"summary_text": answer["summary_text"], "summary_json": answer, **bounds}
-    WeekText.objects.create(week_key=key, language=language, **columns)
-    if not Guide.objects.filter(plan_id=key).exists():
-        new_guide("Gate", plan_id=key)
-        Guide.objects.filter(pk=key).update(created_at=week.starts_at, title=f"Guide of {key}")
 
 
 def read(client, path=PAGE, **headers):

@@ -12,7 +12,7 @@ from jobs.alerts.models import AlertMessage
 from jobs.models import Alert
 from tests.jobs.alerts.conftest import SECRET, TOKEN, deliver, need, pass_minutes, retry, see
 from tests.jobs.alerts.receiver import status
-from tests.jobs.console import EVIL
+from tests.jobs.console.pages import EVIL
 
 pytestmark = pytest.mark.django_db
 

@@ -14,7 +14,7 @@ from jobs.errors import PermanentError
 from jobs.models import Alert, Provider, Status
 from tests.jobs.alerts.conftest import deliver, messages, need, pass_minutes, see
 from tests.jobs.conftest import in_another_thread
-from tests.jobs.console import in_state
+from tests.jobs.console.pages import in_state
 from tests.testapp.models import Chore
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("receiver")]

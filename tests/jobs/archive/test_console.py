@@ -14,7 +14,7 @@ from jobs.db import clock
 from jobs.models import Attempt, Call, State
 from jobs.paid.batches.models import Batch
 from tests.jobs.archive.old import age, archive, gone, old_call, old_chore, rows_in_database
-from tests.jobs.console import cards_of, page_of
+from tests.jobs.console.pages import cards_of, page_of
 from tests.testapp.models import Chore
 
 pytestmark = pytest.mark.django_db(transaction=True)

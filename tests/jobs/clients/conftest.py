@@ -1,3 +1,5 @@
+from datetime import UTC, datetime
+
 import pytest
 
 from jobs.paid.clients.gemini import Gemini
@@ -111,3 +113,18 @@ def fetched(batches, tmp_path):
         return {result.key: result for result in results}
 
     return fetched
+
+
+LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
+
+
+def take(step, batches, remote, folder):
+    steps = {
+        "upload": lambda: batches.upload(folder / "lines.jsonl", "token-1", 20),
+        "create": lambda: batches.create(MODEL, "text", "files/1", "token-1", 20),
+        "list": lambda: batches.find("token-1", LONG_AGO, 20),
+        "look": lambda: batches.look(remote.id, 20),
+        "cancel": lambda: batches.cancel(remote.id, 20),
+        "download": lambda: batches.download("files/1", folder / "results", 20),
+    }
+    return steps[step]()

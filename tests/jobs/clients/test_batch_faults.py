@@ -19,8 +19,7 @@ from jobs.paid.clients.gemini_batches import GeminiBatches
 from jobs.paid.clients.openai import OpenAI
 from jobs.paid.clients.openai_batches import OpenAIBatches
 from tests.jobs.clients import answers
-from tests.jobs.clients.conftest import KEY, MODEL, only_gemini, only_openai
-from tests.jobs.clients.test_batches import LONG_AGO, take
+from tests.jobs.clients.conftest import KEY, LONG_AGO, MODEL, only_gemini, only_openai, take
 
 STEPS = ["upload", "create", "list", "look", "cancel", "download"]
 FREE = [step for step in STEPS if step != "create"]

@@ -9,10 +9,8 @@ from jobs.errors import TooLate
 from jobs.paid.clients import may_send
 from jobs.paid.clients.batch import Remote
 from tests.jobs.clients import answers
-from tests.jobs.clients.conftest import KEY, MODEL, only_gemini, written_to
+from tests.jobs.clients.conftest import KEY, LONG_AGO, MODEL, only_gemini, take, written_to
 from tests.jobs.vendors.lines import unpacked
-
-LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 
 
 def test_a_batch_of_words_from_the_first_step_to_the_last(vendor, batches, made, fetched):
@@ -80,18 +78,6 @@ def test_no_step_is_repeated_by_itself(vendor, batches, made, tmp_path, step):
         take(step, batches, remote, tmp_path)
 
     assert len(vendor.ledger) == before + 1
-
-
-def take(step, batches, remote, folder):
-    steps = {
-        "upload": lambda: batches.upload(folder / "lines.jsonl", "token-1", 20),
-        "create": lambda: batches.create(MODEL, "text", "files/1", "token-1", 20),
-        "list": lambda: batches.find("token-1", LONG_AGO, 20),
-        "look": lambda: batches.look(remote.id, 20),
-        "cancel": lambda: batches.cancel(remote.id, 20),
-        "download": lambda: batches.download("files/1", folder / "results", 20),
-    }
-    return steps[step]()
 
 
 def test_what_is_sent_to_create_a_batch(vendor, made, is_gemini):

@@ -10,7 +10,7 @@ from jobs import events
 from jobs.errors import PermanentError
 from jobs.events.models import EventJob
 from jobs.models import Event
-from tests.jobs.console import EVIL, cards_of
+from tests.jobs.console.pages import EVIL, cards_of
 from tests.jobs.events.conftest import job_of, meet, ring
 
 pytestmark = pytest.mark.django_db

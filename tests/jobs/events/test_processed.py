@@ -11,7 +11,9 @@ from jobs.errors import PermanentError
 from jobs.events.models import EventJob
 from jobs.models import Event, Status
 from tests.jobs.conftest import elsewhere
+from tests.jobs.databases import a_session_waits
 from tests.jobs.events.conftest import is_processed, job_of, meet, ring
+from tests.jobs.processes import wait_until
 from tests.testapp.models import Effect
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -133,7 +135,8 @@ def test_two_handlers_that_end_at_the_same_moment_process_it(worker, other_worke
     with transaction.atomic():
         worker.succeed(first)
         other.start()
-        assert not ended.wait(0.3)  # it waits for the event's row
+        wait_until(a_session_waits)  # for the event's row
+        assert not ended.is_set()
     other.join(60)
 
     assert is_processed(event)

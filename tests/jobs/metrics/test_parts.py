@@ -16,7 +16,7 @@ from jobs.queue import pausing
 from jobs.schedules import declaring
 from tests.jobs.batching import submitted
 from tests.jobs.conftest import expire_lease, make_due, new_chore
-from tests.jobs.console import EVIL, in_state
+from tests.jobs.console.pages import EVIL, in_state
 from tests.testapp.models import Chore, Order, WeeklyReport
 
 pytestmark = pytest.mark.django_db

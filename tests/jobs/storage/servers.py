@@ -102,7 +102,7 @@ def with_new_bucket(server):
     """The same server with a new, empty bucket (moto needs no credentials)."""
     bucket = f"tabie-{uuid4().hex[:12]}"
     request = urllib.request.Request(f"{server.url}/{bucket}", method="PUT")
-    urllib.request.urlopen(request, timeout=10).close()
+    urllib.request.urlopen(request, timeout=90).close()
     return Server(server.url, bucket)
 
 
@@ -118,7 +118,7 @@ def open_to_all(server):
     address = f"{server.url}/{server.bucket}?policy"
     headers = {"Content-Type": "application/json"}
     request = urllib.request.Request(address, policy, headers, method="PUT")
-    urllib.request.urlopen(request, timeout=10).close()
+    urllib.request.urlopen(request, timeout=90).close()
 
 
 @contextmanager
