@@ -57,7 +57,7 @@ def choose(name: str) -> Choice:
     name = name.strip().lower()
     variables = {"": NAMELESS, **known()}
     if name not in variables:
-        # A URL by mistake may hold a password.
+        # The value may be a URL by mistake, with a password in it.
         quoted = f" {name!r}" if NAME.fullmatch(name) else " of this name"
         raise ImproperlyConfigured(
             f"There is no database{quoted}. Known: {listed()}. A variable such as "

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
 
-# The site uses none of these; an injected script or a foreign frame shall not either. Only names
+# The site uses none of these; an injected script or a foreign frame must not either. Only names
 # that browsers know: for others they complain on every page.
 UNUSED = (
     *("accelerometer", "camera", "display-capture", "geolocation", "gyroscope", "hid"),

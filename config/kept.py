@@ -142,7 +142,7 @@ def may_keep(request: HttpRequest) -> bool:
 
 
 def is_stranger(request: HttpRequest) -> bool:
-    """Whether everybody gets the same page: cookies and tokens may open more.
+    """Whether the page is the same for all such visitors: cookies and tokens may open more.
 
     So may a header of a proxy that signs people in. Its first request has no cookie yet, but a
     session that is new.

@@ -34,14 +34,14 @@ def refuse_without(
         )
     if any(can_be_guessed(key) for key in old_keys):
         missing.append(
-            "SECRET_KEY_FALLBACKS: one of these can be guessed, so anybody could sign with it. "
+            "SECRET_KEY_FALLBACKS: one of these can be guessed, so an attacker could sign with it. "
             "Remove it; people log in again"
         )
     if not hosts:
         missing.append("ALLOWED_HOSTS: the host names of this site, separated by commas")
     elif any("*" in host for host in hosts):
         missing.append(
-            "ALLOWED_HOSTS: * would let anybody choose the site's name. Name the hosts; "
+            "ALLOWED_HOSTS: * would let any visitor choose the site's name. Name the hosts; "
             ".example.org stands for all names below example.org"
         )
     if not database.url:
@@ -98,8 +98,9 @@ def secret(name: str, *, danger: str, shortest: int = 32) -> str:
     text = os.environ.get(name, "").strip()
     if text and len(text) < shortest:
         raise ImproperlyConfigured(
-            f"{name} is too short: whoever guesses it can {danger}. Take at least {shortest} random"
-            ' characters: python3 -c "import secrets; print(secrets.token_urlsafe(32))"'
+            f"{name} is too short: an attacker who guesses it can {danger}."
+            f" Take at least {shortest} random characters:"
+            ' python3 -c "import secrets; print(secrets.token_urlsafe(32))"'
         )
     return text
 

@@ -149,7 +149,7 @@ class GuideReader(Reader):
 
 
 class WishReader(GuideReader):
-    """Reads what a guide shall be about that a model writes."""
+    """Reads a wish: what the guide is about that a model will write."""
 
     def guide_to_write(self, data: Object) -> Guide:
         self.know_doubled(data, "")

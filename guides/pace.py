@@ -162,7 +162,7 @@ def last_made() -> list[Made]:
 
 
 def was_short(outcome: str, steps: dict[str, int] | None) -> bool:
-    """Whether nobody was asked for a picture: it was put into a batch, or came out of one."""
+    """Whether no provider was asked for a picture: it was put into a batch, or came out of one."""
     is_over = outcome in (Outcome.SUCCEEDED, Outcome.SNOOZED)
     return is_over and "prompt" in (steps or {}) and "generate" not in (steps or {})
 

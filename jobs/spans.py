@@ -57,7 +57,7 @@ class Opened:
             self.span.set_status(StatusCode.ERROR, description or None)
 
     def end_with(self, error: BaseException | None) -> None:
-        """A fault makes the span one; what the queue does on purpose does not."""
+        """An error marks the span as failed; an end that the queue intends does not."""
         if self.span and error is not None and not isinstance(error, CALM):
             self.fail(text.kind(error), text.message(error))
 

@@ -63,9 +63,8 @@ class Keeper(Job):
                     self.keep_all(commission)
 
     def is_still_mine(self) -> bool:
-        """Whether nobody has canceled or requeued this job, or given it to another worker."""
-        mine = type(self).objects.filter(pk=self.pk, epoch=self.epoch, status=Status.PROCESSING)
-        return mine.exists()
+        """Whether this worker still has the job: it was not canceled, requeued or taken over."""
+        return type(self).objects.held(self).exists()
 
     def keep_all(self, commission: Commission) -> None:
         with llm.consume(self.asked) as answers:

@@ -83,7 +83,7 @@ def enqueue(topics: Iterable[str]) -> list[Any]:
 
 
 def cooling(topics: Iterable[str]) -> dict[str, datetime]:
-    """Until when those of these topics wait that were asked for just now."""
+    """Topics that were asked for just now, and until when they wait."""
     late = TopicSummary.objects.filter(tag__in=topics, asked_at__gt=Now() - cooldown())
     asked = late.order_by().values("tag").annotate(last=Max("asked_at"))
     return {tag: last + cooldown() for tag, last in asked.values_list("tag", "last")}

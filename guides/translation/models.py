@@ -89,7 +89,7 @@ class GuideTranslation(models.Model):
         self.state, self.fault, self.updated_at = State.FAILED, fault, Now()
 
     def forget_request(self) -> None:
-        """Nobody answered: it can be asked for again, also by itself."""
+        """No answer came: it can be asked for again, also automatically."""
         self.state, self.fault, self.asked_hash, self.updated_at = State.IDLE, "", "", Now()
 
 

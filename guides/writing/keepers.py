@@ -26,7 +26,7 @@ LONGEST_ERROR = 500
 
 
 class WritingKeeper(Keeper):
-    """Its manuscript is the one that waits for its process; none, and the answers come too late."""
+    """Its manuscript is the one that waits for its process. None does: the answers are too late."""
 
     slice = "writing"
     is_housekeeping = True

@@ -41,7 +41,7 @@ def save_spots(guide: Guide, spots: list[SpotDetail]) -> None:
 def keep_again(
     manuscript: Manuscript, target: dict[str, Any], answer: LLMJob | None, commission: Commission
 ) -> bool | str:
-    """Replace a text that is as it was when it was asked for; returns whether, or why not.
+    """Replace a text unless it was changed since it was asked for; returns True, or why it was not.
 
     If a person has edited it since, theirs stays, and the new one is kept as a version.
     """

@@ -1,4 +1,4 @@
-"""Checks that the console finds what it is dressed in."""
+"""Checks that the theme of the console is installed completely."""
 
 from typing import Any
 

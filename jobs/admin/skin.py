@@ -1,4 +1,4 @@
-"""What the console is dressed in: unfold where a project has installed it, else Django's own admin.
+"""The console's theme: unfold where a project has installed it, else Django's own admin.
 
 The pages import these names from here, so that none of them needs to know which it is.
 """

@@ -7,25 +7,25 @@ from django.db import transaction
 
 from jobs.alerts import looking, messages, ways, webhook
 from jobs.console import audit, shown
-from jobs.console.cli_groups import Answer, misused
+from jobs.console.cli_groups import Printed, misused
 from jobs.console.counting import MANY
 from jobs.db import clock
 from jobs.models import Alert
 
 
-def alerts(*, test: bool, secret: bool, limit: int, **_: Any) -> Answer:
+def alerts(*, test: bool, secret: bool, limit: int, **_: Any) -> Printed:
     """The newest alerts and how they were told; a test message; or the key of the signatures."""
     if secret:
-        return Answer({"secret": webhook.secret()}, [webhook.secret()])
+        return Printed({"secret": webhook.secret()}, [webhook.secret()])
     if test:
         return _test()
     newest = Alert.objects.order_by("-began_at").prefetch_related("messages")
     now = clock.now()
     found = [_alert(alert, now) for alert in newest[: max(0, min(limit, MANY))]]
-    return Answer(found, [_line(each) for each in found])
+    return Printed(found, [_line(each) for each in found])
 
 
-def _test() -> Answer:
+def _test() -> Printed:
     if not ways.configured():
         raise misused("Neither ALERT_WEBHOOK_URL nor ALERT_EMAILS is set: nobody can be told.")
     with transaction.atomic():
@@ -33,7 +33,7 @@ def _test() -> Answer:
         audit.note(audit.command_line(), [alert], messages.TESTED)
     sent = [_message(message) for message in alert.messages.all()]
     lines = [f"{each['way']} to {each['to']}: manage.py jobs show {each['id']}" for each in sent]
-    return Answer(sent, ["A worker sends the test message:", *lines])
+    return Printed(sent, ["A worker sends the test message:", *lines])
 
 
 def _alert(alert: Alert, now: datetime) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from jobs.paid.batches.models import Batch
 GoOn = Callable[[], bool]
 PAGE = 200
 KNOWN = Q(answer_size__isnull=False)
-# Nobody knows of a file, but there may be one: of an answer that came too late to be recorded. If
+# The row names no file, but there may be one: of an answer that came too late to be recorded. If
 # the row left without it, a later call of the job would find the file under its own name.
 PERHAPS = Q(answer_size=None, answer_expired=False)
 

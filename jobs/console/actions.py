@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Jobs = QuerySet[Any]
 Move = Callable[[Jobs, object], list[Any]]
 
-SECONDS = 5.0  # of work per request; far below any server's timeout
+SECONDS = 5.0  # of work per call, unless its caller says less
 NOT_SUCCEEDED = (Status.FAILED, Status.CANCELED)
 
 

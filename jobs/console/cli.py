@@ -24,7 +24,7 @@ from jobs.console import (
     story,
 )
 from jobs.console.cli_acting import Account
-from jobs.console.cli_groups import Answer, misused
+from jobs.console.cli_groups import Printed, misused
 from jobs.console.counting import MANY
 from jobs.console.rescheduling import Wish
 from jobs.models import Job, Status, in_trace, job_models
@@ -33,11 +33,11 @@ from jobs.queue.rescheduling import LARGEST, SMALLEST
 # Show
 
 
-def status(*, probe: bool, **_: Any) -> Answer:
+def status(*, probe: bool, **_: Any) -> Printed:
     return cli_probe.answer() if probe else cli_status.answer()
 
 
-def listing(*, limit: int, **selection: Any) -> Answer:
+def listing(*, limit: int, **selection: Any) -> Printed:
     """The newest jobs of a selection."""
     found = [
         job
@@ -49,7 +49,7 @@ def listing(*, limit: int, **selection: Any) -> Answer:
     in_batch = job_waits.in_batches(found)
     rows = [{**_short(job), "in_batch": in_batch.get(job.id)} for job in found]
     lines = [_line(row) for row in rows]
-    return Answer(rows, lines)
+    return Printed(rows, lines)
 
 
 def _line(row: dict[str, Any]) -> str:
@@ -68,27 +68,27 @@ def _short(job: Job) -> dict[str, Any]:
     }
 
 
-def show(*, id: str, **_: Any) -> Answer:
+def show(*, id: str, **_: Any) -> Printed:
     """One job, its history and what it waits for."""
     job = _find(id)
     data = {**_short(job), **story.facts(job)}
-    return Answer(data, list(story.lines(data)))
+    return Printed(data, list(story.lines(data)))
 
 
 # Act
 
 
-def requeue(*, first: bool, **options: Any) -> Answer:
+def requeue(*, first: bool, **options: Any) -> Printed:
     return _act(actions.ACTIONS["requeue_first" if first else "requeue"], **options)
 
 
-def cancel(**options: Any) -> Answer:
+def cancel(**options: Any) -> Printed:
     return _act(actions.ACTIONS["cancel"], **options)
 
 
 def reschedule(
     *, at: str | None, in_minutes: float | None, priority: int | None, **options: Any
-) -> Answer:
+) -> Printed:
     run_after = cli_times.moment(at, in_minutes)
     if run_after is None and priority is None:
         raise misused("Give --at, --in-minutes or --priority.")
@@ -99,7 +99,7 @@ def reschedule(
 
 def _act(
     action: actions.Action, *, by: object, dry_run: bool, ids: list[str], **selection: Any
-) -> Answer:
+) -> Printed:
     """Act on all selected jobs; not well if a named job was left alone."""
     account = Account(action, dry_run)
     for jobs in _selected(ids=ids, **selection):
@@ -107,7 +107,7 @@ def _act(
         if not dry_run:
             account.changed += cli_acting.carry_out(action, jobs, by)
     is_well = not ids or account.told == len({_uuid(id) for id in ids})
-    return Answer(account.data(), account.lines(), is_well)
+    return Printed(account.data(), account.lines(), is_well)
 
 
 # Select
@@ -169,7 +169,7 @@ def _uuid(text: str) -> UUID:
         raise misused(f"{text} is not the id of a job.") from None
 
 
-ANSWERS: dict[str, Callable[..., Answer]] = {
+ANSWERS: dict[str, Callable[..., Printed]] = {
     "status": status,
     "list": listing,
     "show": show,

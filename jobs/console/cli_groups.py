@@ -15,7 +15,7 @@ from jobs.paid.batches.models import Batch
 
 
 @dataclass
-class Answer:
+class Printed:
     data: Any
     lines: list[str] = field(default_factory=list)
     is_well: bool = True
@@ -25,13 +25,13 @@ def misused(text: str) -> CommandError:
     return CommandError(text, returncode=2)
 
 
-def of_processes(*, id: str | None, limit: int, **_: Any) -> Answer:
+def of_processes(*, id: str | None, limit: int, **_: Any) -> Printed:
     """The newest processes, or one in detail."""
     if id:
         [course] = processes.look([_find(Process, id, "process")])
         data = _process(course)
         lines = [f"{name}: {value}" for name, value in data.items() if value not in (None, "")]
-        return Answer(data, lines)
+        return Printed(data, lines)
     newest = Process.objects.order_by("-created_at")[: max(0, min(limit, MANY))]
     found = [_process(course) for course in processes.look(newest)]
     lines = [
@@ -40,7 +40,7 @@ def of_processes(*, id: str | None, limit: int, **_: Any) -> Answer:
         + (f"  ({each['waits_for']})" if each["waits_for"] else "")
         for each in found
     ]
-    return Answer(found, lines)
+    return Printed(found, lines)
 
 
 def _process(course: processes.Course) -> dict[str, Any]:
@@ -67,14 +67,14 @@ def _process(course: processes.Course) -> dict[str, Any]:
     }
 
 
-def of_batches(*, id: str | None, limit: int, **_: Any) -> Answer:
+def of_batches(*, id: str | None, limit: int, **_: Any) -> Printed:
     """The newest batches, or one in detail."""
     now = clock.now()
     if id:
         [standing] = batches.look([_find(Batch, id, "batch")], now)
         data = {**_batch(standing), "means": standing.meaning, "calls": dict(standing.members)}
         lines = [f"{name}: {value}" for name, value in data.items() if value not in (None, "")]
-        return Answer(data, lines)
+        return Printed(data, lines)
     newest: Any = Batch.objects.order_by("-id")[: max(0, min(limit, MANY))]
     found = [_batch(standing) for standing in batches.look(newest, now)]
     lines = [
@@ -82,7 +82,7 @@ def of_batches(*, id: str | None, limit: int, **_: Any) -> Answer:
         f"  failed {each['failed']}  {each['time']}  {each['provider']}  {each['remote_id']}"
         for each in found
     ]
-    return Answer(found, [line.rstrip() for line in lines])
+    return Printed(found, [line.rstrip() for line in lines])
 
 
 def _batch(standing: batches.Standing) -> dict[str, Any]:

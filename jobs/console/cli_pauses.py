@@ -6,7 +6,7 @@ from typing import Any
 from django.db import transaction
 
 from jobs.console import audit, sentences
-from jobs.console.cli_groups import Answer, misused
+from jobs.console.cli_groups import Printed, misused
 from jobs.db import clock
 from jobs.models import Job, Provider, job_models
 from jobs.paid import pausing as providers
@@ -19,7 +19,7 @@ Subject = Provider | type[Job]
 
 def pause(
     *, name: str, reason: str, minutes: float | None, by: object, dry_run: bool, **_: Any
-) -> Answer:
+) -> Printed:
     found = _find(name)
     if minutes is not None and not 0 < minutes <= LONGEST:
         raise misused(f"--minutes {minutes:g}: more than 0, and at most {LONGEST} (a year).")
@@ -28,7 +28,7 @@ def pause(
     data = {**_named(found), "paused": True, "changed": is_new and not dry_run}
     end = f"paused until {until:%Y-%m-%d %H:%M:%S %Z}" if until else "paused until resumed"
     line = f"{name}: {end if is_new else 'left alone, it is paused for longer already'}"
-    return Answer({**data, "until": until if is_new else None, "dry_run": dry_run}, [line], is_new)
+    return Printed({**data, "until": until if is_new else None, "dry_run": dry_run}, [line], is_new)
 
 
 @transaction.atomic
@@ -45,12 +45,12 @@ def _pause(found: Subject, reason: str, until: datetime | None, by: object) -> b
     return is_new
 
 
-def resume(*, name: str, by: object, dry_run: bool, **_: Any) -> Answer:
+def resume(*, name: str, by: object, dry_run: bool, **_: Any) -> Printed:
     found = _find(name)
     if not dry_run:
         _resume(found, by)
     data = {**_named(found), "paused": False, "dry_run": dry_run}
-    return Answer(data, [f"{name}: open"])
+    return Printed(data, [f"{name}: open"])
 
 
 @transaction.atomic

@@ -8,7 +8,7 @@ from datetime import timedelta
 from django.db import Error
 
 from jobs.console import figures, needs
-from jobs.console.cli_groups import Answer
+from jobs.console.cli_groups import Printed
 from jobs.db import sessions
 from jobs.db.sessions import Patience
 
@@ -16,9 +16,9 @@ WELL, NO_DATABASE, NO_WORKER = "ok", "database", "no_worker"
 PATIENCE = Patience(locks=timedelta(seconds=1), statements=timedelta(seconds=5))
 
 
-def answer() -> Answer:
+def answer() -> Printed:
     word = look()
-    return Answer({"status": word}, [word], is_well=word == WELL)
+    return Printed({"status": word}, [word], is_well=word == WELL)
 
 
 def look() -> str:

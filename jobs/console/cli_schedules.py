@@ -7,7 +7,7 @@ from django.db import transaction
 from jobs import schedules
 from jobs.console import audit
 from jobs.console import schedules as standings
-from jobs.console.cli_groups import Answer, misused
+from jobs.console.cli_groups import Printed, misused
 from jobs.console.schedules import Standing
 from jobs.models import Schedule
 from jobs.schedules import Refused
@@ -15,7 +15,7 @@ from jobs.schedules import Refused
 
 def of_schedules(
     *, name: str | None, do: str | None, by: object, dry_run: bool, **_: Any
-) -> Answer:
+) -> Printed:
     """All schedules, or one in detail; or run one now, switch it on or off."""
     if do:
         return _act(_find(name), do, by, dry_run)
@@ -23,10 +23,10 @@ def of_schedules(
         [found] = standings.look([_find(name)])
         data = _facts(found)
         lines = [f"{key}: {value}" for key, value in data.items() if value not in (None, "", {})]
-        return Answer(data, lines, is_well=not data["fault"])
+        return Printed(data, lines, is_well=not data["fault"])
     rows = [_facts(each) for each in standings.look(Schedule.objects.order_by("name"))]
     lines = [_line(row) for row in rows]
-    return Answer(rows, lines, is_well=not any(row["fault"] for row in rows))
+    return Printed(rows, lines, is_well=not any(row["fault"] for row in rows))
 
 
 def _line(row: dict[str, Any]) -> str:
@@ -73,13 +73,13 @@ def _facts(standing: Standing) -> dict[str, Any]:
     }
 
 
-def _act(schedule: Schedule, do: str, by: object, dry_run: bool) -> Answer:
+def _act(schedule: Schedule, do: str, by: object, dry_run: bool) -> Printed:
     data = {"schedule": schedule.name, "did": do, "dry_run": dry_run}
     would = "would " if dry_run else ""
     if do == "run":
         job_id = _run(schedule, by, dry_run)
         line = f"{schedule.name}: would run now" if dry_run else f"{schedule.name}: run {job_id}"
-        return Answer({**data, "job": job_id}, [line])
+        return Printed({**data, "job": job_id}, [line])
     is_new = schedule.enabled != (do == "on")
     if not dry_run:
         with transaction.atomic():
@@ -87,7 +87,9 @@ def _act(schedule: Schedule, do: str, by: object, dry_run: bool) -> Answer:
             if is_new:
                 audit.note(by, [schedule], "Switched on." if do == "on" else "Switched off.")
     said = f"{would}switch {do}" if is_new else f"left alone, it is {do} already"
-    return Answer({**data, "changed": is_new and not dry_run}, [f"{schedule.name}: {said}"], is_new)
+    return Printed(
+        {**data, "changed": is_new and not dry_run}, [f"{schedule.name}: {said}"], is_new
+    )
 
 
 def _run(schedule: Schedule, by: object, dry_run: bool) -> str | None:

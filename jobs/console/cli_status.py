@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from jobs.console import job_waits, needs
-from jobs.console.cli_groups import Answer
+from jobs.console.cli_groups import Printed
 from jobs.console.needs import Need, Situation
 from jobs.db import database
 from jobs.models import Job
@@ -12,7 +12,7 @@ from jobs.paid import waiting
 from jobs.paid.waiting import Wait
 
 
-def answer() -> Answer:
+def answer() -> Printed:
     """The situation; not well if anything needs a person."""
     situation = Situation.look()
     found = needs.needs(situation)
@@ -25,7 +25,7 @@ def answer() -> Answer:
     lines = list(_lines(situation, paused))
     lines += [f"! {need.text}" for need in found]
     lines += [f"hint: {text}" for text in hints]
-    return Answer(_data(situation, found, hints, paused), lines, is_well=not found)
+    return Printed(_data(situation, found, hints, paused), lines, is_well=not found)
 
 
 def _lines(situation: Situation, paused: dict[str, Wait]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from django.db.models import Count, Sum
 from django.db.models.functions import Coalesce, TruncDate
 
 from jobs.console import shown
-from jobs.console.cli_groups import Answer, misused
+from jobs.console.cli_groups import Printed, misused
 from jobs.db import clock
 from jobs.models import Call, CallTotal, State
 from jobs.models.provider import SMALLEST
@@ -19,14 +19,14 @@ from jobs.queue import totals
 LONGEST = 36_500  # days
 
 
-def answer(*, days: int | None, **_: Any) -> Answer:
+def answer(*, days: int | None, **_: Any) -> Printed:
     """How many claims ended how, and what was spent; of the last days, or since the beginning."""
     if days is not None and not 0 < days <= LONGEST:
         raise misused(f"--days {days}: from 1 to {LONGEST}.")
     since = None if days is None else clock.now().date() - timedelta(days=days - 1)
     ended, calls = attempts(since), spending(since)
     lines = [*map(_of_attempts, ended), *map(_of_calls, calls)]
-    return Answer({"since": since, "attempts": ended, "calls": calls}, lines)
+    return Printed({"since": since, "attempts": ended, "calls": calls}, lines)
 
 
 def attempts(since: date | None) -> list[dict[str, Any]]:

@@ -40,7 +40,7 @@ def within(entries: Entries, first: datetime | None, end: datetime | None) -> En
 
 
 def first_id(moment: datetime) -> int:
-    """The id from which on entries are not older than this moment: halved, with a look each."""
+    """The id from which on entries are not older than this moment, by binary search."""
     edges = LogEntry.objects.order_by("id").values_list("id", flat=True)
     low, high = edges.first() or 0, (edges.last() or 0) + 1
     while low < high:

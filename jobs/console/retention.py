@@ -11,29 +11,29 @@ from jobs.archive import ages as limits
 from jobs.archive import answers, leaving, retention, sweeping
 from jobs.archive.ages import Ages
 from jobs.console import counting, shown
-from jobs.console.cli_groups import Answer
+from jobs.console.cli_groups import Printed
 from jobs.console.counting import Number
 from jobs.models import ENDED, Attempt, Call, Event, Outcome, State, job_models, model_of
 
 KEPT = "kept for ever"
 
 
-def answer(*, dry_run: bool, **_: Any) -> Answer:
+def answer(*, dry_run: bool, **_: Any) -> Printed:
     """Do it now, in this process; with `dry_run` only show what would leave."""
     if dry_run:
         return _preview()
     done = retention.retain()
-    return Answer(done, [retention.told(done)])
+    return Printed(done, [retention.told(done)])
 
 
-def _preview() -> Answer:
+def _preview() -> Printed:
     ages = Ages.now()
     found = [entry for entry in _leaving(ages) if entry["rows"]]
     lines = [f"{name}: {text}" for name, text in kept_for().items()]
     lines += [_line(entry) for entry in found] or ["nothing is old enough"]
     for entry in found:
         entry["rows"] = int(entry["rows"])  # counted up to 10,001
-    return Answer({"ages": kept_for(), "leaving": found}, lines)
+    return Printed({"ages": kept_for(), "leaving": found}, lines)
 
 
 def kept_for() -> dict[str, str]:

@@ -73,7 +73,7 @@ def with_patience(patience: Patience) -> Iterator[None]:
 
 @contextmanager
 def in_order_of_index(*, when: bool) -> Iterator[None]:
-    """Have PostgreSQL read rows from an index of their order: it shall not fetch many and sort.
+    """Have PostgreSQL read rows from an index in their order, instead of fetching many and sorting.
 
     Where it expects one row, it sees no difference. Only inside a transaction.
     """

@@ -81,7 +81,7 @@ class Job(models.Model):
     steps: ClassVar[Mapping[str, Any]] = {}  # names of its steps for people, in their order
     causes: ClassVar[Mapping[str, Any]] = {}  # words for its own kinds of errors
     # When it is enqueued by itself: a cron expression, or a declaration of `jobs.schedules` such
-    # as Daily("06:00"), or a list of them. None: only when somebody enqueues it.
+    # as Daily("06:00"), or a list of them. None: only when code enqueues it.
     schedule: ClassVar[Any] = None
     takes_at_claim: ClassVar[bool] = False  # the token and the price; else a paid call does
     is_housekeeping: ClassVar[bool] = False  # its rows are deleted a week after their end

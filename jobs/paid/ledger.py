@@ -30,7 +30,7 @@ MARGIN = timedelta(seconds=30)  # of a run after the deadline of its call
 # A request is sent within this time after its intent, or never. So even an answer that takes
 # the whole timeout arrives before other workers mark the call as unknown.
 SEND_WITHIN = OVERDUE * 2 / 3
-RECORD_FOR = timedelta(seconds=15)  # if the database is away for longer, the call is unknown
+RECORD_FOR = timedelta(seconds=15)  # after a longer outage, the call is unknown
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Pausing and resuming a provider, by operators; its own faults pause it in `limits`."""
+"""Pausing and resuming a provider, by operators; its own faults pause it in `breaker`."""
 
 import logging
 from collections.abc import Iterator

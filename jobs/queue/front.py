@@ -22,7 +22,7 @@ from jobs.db.compiled import First
 from jobs.models import Job, JobQuerySet
 
 CHEAP = 0.01  # seconds; a scan that takes less always begins at the beginning
-SHARE = 10  # a slow scan from the beginning has a pause of so many times its length after it
+SHARE = 10  # after a slow scan from the beginning, the pause is this many times its length
 LONGEST = 15.0  # seconds, of that pause
 SLACK = timedelta(seconds=5)  # for transactions that take a while to commit
 

@@ -86,7 +86,7 @@ def transaction_of_hooks() -> Iterator[None]:
 def check_constraints() -> None:
     """Inside a caller's transaction, check deferred constraints now.
 
-    Else they would speak at the caller's COMMIT, where it is no longer known whose hook it was.
+    At the caller's COMMIT it would no longer be known whose hook broke them.
     """
     if connection.vendor == "postgresql" and connection.savepoint_ids:
         connection.check_constraints()

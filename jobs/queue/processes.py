@@ -219,7 +219,7 @@ def _trace_of(follow: Any) -> str | None:
 
 def _enqueue(job: Job) -> None:
     if inserts.insert_missing([job]):
-        # A deferred constraint would speak at COMMIT, and the last job would be blamed.
+        # A deferred constraint would be checked at COMMIT, and the last job would be blamed.
         connection.check_constraints([type(job)._meta.db_table])
         wakeup.announce(type(job))
 

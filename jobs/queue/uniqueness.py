@@ -70,7 +70,7 @@ def in_order(jobs: Sequence[Job]) -> list[Job]:
 
 
 def rely_on_others(skipped: Sequence[Job]) -> list[Job]:
-    """Lock the queued jobs that will do what these were asked for; returns those that none will.
+    """Lock the queued jobs that will do the same as these; returns those without one.
 
     A locked job is not claimed before our commit. Claimed earlier, it would not see the changes
     of our transaction, and then no job would. Only jobs that are unique while queued rely on it.

@@ -37,7 +37,7 @@ class Cron:
 
 
 def Every(*, minutes: int, **options: Unpack[Options]) -> Cron:
-    """Every so many minutes of each hour, from minute 0 on."""
+    """Every 5 minutes, for example, from minute 0 of each hour on."""
     if minutes not in EVEN:
         even = ", ".join(str(number) for number in EVEN)
         raise ValueError(f"Every(minutes={minutes!r}): it must divide an hour: one of {even}.")

@@ -23,7 +23,7 @@ def enqueue(schedule: Schedule, moment: datetime, scheduled_for: datetime | None
     job.scheduled_for = scheduled_for
     if not queue.enqueue([job]):
         raise AlreadyThere
-    # A deferred constraint would speak at COMMIT, too late to leave this run out.
+    # A deferred constraint would be checked at COMMIT, too late to leave this run out.
     connection.check_constraints([model._meta.db_table])
     return job
 

@@ -105,7 +105,7 @@ def announce_end(job: "TaskJob", value: Any = None, error: BaseException | None 
 
 
 def send_finished(result: "TaskResult") -> None:
-    """What a receiver raises is logged: the task has ended, whatever they think of it."""
+    """What a receiver raises is logged: the task has ended in any case."""
     signals.task_finished.send_robust(sender(result), task_result=result)
 
 

@@ -14,7 +14,7 @@ Model = type[Job]
 @dataclass
 class Ahead:
     now: datetime  # of the database's clock
-    next_at: datetime | None = None  # when the next job can start; None: nobody knows of one
+    next_at: datetime | None = None  # when the next job can start; None: no job is known
     too_slow: list[str] = field(default_factory=list)  # providers whose calls do not fit
 
     @property

@@ -29,7 +29,7 @@ def go_on(token: str, seconds: float) -> str | None:
 
 
 def may_go_on(token: str, *, is_idle: bool) -> bool:
-    """Whether the next request shall be called; counts the requests that ended no job."""
+    """Whether to send the next request; counts the requests that ended no job."""
     idle = F("idle") + 1 if is_idle else 0
     held = _held(token)
     held.update(idle=idle, expires_at=Now() + timedelta(seconds=SLACK))

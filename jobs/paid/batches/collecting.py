@@ -60,7 +60,7 @@ def _let_go(batch: "Batch") -> None:
 
 
 def _wake_hurried(batch: "Batch") -> None:
-    """Calls that are made at once meanwhile: a job that left one a moment ago may sleep still."""
+    """Wake jobs whose calls are now made one by one; one that was put aside just now may sleep."""
     hurried = Call.objects.uncollected().filter(provider=batch.provider, strategy=Strategy.SYNC)
     are_awake = []
     for chunk in members.in_chunks(hurried.defer("request")):

@@ -28,7 +28,7 @@ SENT = (State.INTENT, State.UNKNOWN)  # their answers may still come
 # An answer that comes overrules a person who was told that the call was not billed.
 EXPECTED = Q(state__in=SENT) | Q(state=State.FAILED, error=ledger.NOT_BILLED)
 COMMITTED_WITHIN = timedelta(seconds=5)  # after the statement that ends a call
-EXPECTED_WITHIN = timedelta(days=14)  # after that, nobody expects an answer
+EXPECTED_WITHIN = timedelta(days=14)  # after that, no answer is expected
 MOST_BATCHES = 5  # that a call may pass through without an answer
 
 
@@ -85,13 +85,13 @@ def traces(batch: "Batch") -> list[str]:
 
 
 def wake(calls: Collection[Call]) -> bool:
-    """Their jobs run as soon as a slot is free; False if one is asleep still, or may fall asleep.
+    """Their jobs run as soon as a slot is free; False if one still sleeps, or may fall asleep.
 
     A locked row is left alone, and so is a job that runs right now.
     """
     are_awake = True
     for jobs in jobs_of(calls):
-        # A job that has joined the next batch sleeps rightly.
+        # A job that has joined the next batch shall go on sleeping.
         next_call = Call.objects.for_batch().filter(job_id=OuterRef("id"))
         asleep = jobs.filter(~Exists(next_call), status=Status.QUEUED, run_after__gt=Now())
         ids = asleep.order_by("id").select_for_update(skip_locked=True).values_list("id", flat=True)
@@ -102,7 +102,7 @@ def wake(calls: Collection[Call]) -> bool:
 
 
 def _may_fall_asleep(calls: Collection[Call]) -> bool:
-    """Whether a run is not settled yet that began before its call ended, or was hurried."""
+    """Whether a run is still unsettled that began before its call ended or was hurried."""
     ends = {call.job_id: call.finished_at or call.deadline for call in calls}
     for jobs in jobs_of(calls):
         for id, locked_at in jobs.processing().values_list("id", "locked_at"):
@@ -249,7 +249,7 @@ def _failed(error: BaseException, *, told: bool = True) -> dict[str, object]:
 
 
 def lose(calls: CallQuerySet, why: str) -> None:
-    """Nobody knows whether they were billed."""
+    """End them as unknown: they may or may not have been billed."""
     calls.filter(state=State.INTENT).update(
         state=State.UNKNOWN, error=why, finished_at=Now(), request=None
     )
