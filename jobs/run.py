@@ -58,6 +58,7 @@ class Run:
         self.claimed_at = claimed_at
         self._ends_at = ends_at  # monotonic; when its worker's time is up
         self._stop_reason: str | None = None
+        self.is_brief = False  # it shares a thread with others
         self.is_lost = False  # the claim is gone: canceled or taken over
         self.is_paying = False  # from a call's intent until its answer is stored
         self.has_answer = False  # a provider has answered during this run

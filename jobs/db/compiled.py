@@ -12,6 +12,7 @@ from django.db import connection
 from django.db.models import Model, QuerySet
 from django.db.models.sql import UpdateQuery
 
+from jobs.db import making
 from jobs.db.lookups import IDS, as_list
 
 ANY_NUMBER = 987_654_321  # stands for the number of rows while a query is compiled
@@ -86,4 +87,10 @@ class First(Select):
 
     def objects(self, number: int) -> list[Any]:
         rows = self._fetch([*self.parameters, number])
-        return [self.model.from_db(connection.alias, self.names, row) for row in rows]
+        make = making.of_row if making.is_plain(self.model) else _of_row
+        db, model, names = connection.alias, self.model, self.names
+        return [make(model, db, names, row) for row in rows]
+
+
+def _of_row(model: type[Any], db: str, names: list[str], row: tuple[Any, ...]) -> Any:
+    return model.from_db(db, names, row)

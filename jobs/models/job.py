@@ -13,7 +13,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from jobs import tracing
-from jobs.db import placeholders
+from jobs.db import making
 from jobs.models.selecting import MAX_INTERRUPTIONS, JobQuerySet
 from jobs.models.status import ENDED, OPEN, Status
 
@@ -188,8 +188,9 @@ class Job(models.Model):
             ),
         ]
 
+    @making.only_for_new_ones
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        given = kwargs if args else placeholders.defaults(type(self)) | kwargs
+        given = kwargs if args else making.defaults(type(self)) | kwargs
         super().__init__(*args, **given)
 
     def __str__(self) -> str:

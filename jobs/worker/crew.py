@@ -15,6 +15,7 @@ from jobs.queue import outcomes
 from jobs.queue.outcomes import End
 from jobs.run import Run
 from jobs.worker import logs
+from jobs.worker.brief import BriefRuns
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +35,9 @@ class Crew:
         self.abandoned: set[Run] = set()  # the worker lost the job; the run itself may be fine
         self.performing: set[Run] = set()  # also those that the worker no longer waits for
         self._threads = 0
-        self._todo: SimpleQueue[Run | None] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._todo: SimpleQueue[Run | BriefRuns | None] = SimpleQueue()
+        self._brief = BriefRuns(size, self._call)
         self._ended: deque[tuple[Run, End]] = deque()
 
     @property
@@ -48,10 +51,13 @@ class Crew:
         return any(run.is_paying for run in self.performing.copy())
 
     def hand_over(self, run: Run) -> None:
-        if self._threads < self.size:
-            self._threads += 1
-            self._add_thread()
-        self._todo.put(run)
+        """Let a thread perform it, as soon as one is free."""
+        self._give(run)
+
+    def hand_over_brief(self, run: Run) -> None:
+        """The same for a run that is over in no time: it may share a thread with others."""
+        run.is_brief = True
+        self._brief.add(run)
 
     def take_ended(self) -> list[tuple[Run, End]]:
         return [self._ended.popleft() for _ in range(len(self._ended))]
@@ -59,6 +65,8 @@ class Crew:
     def give_up(self, run: Run, among: set[Run]) -> None:
         """Start a new thread in place of this run's."""
         self._add_thread()
+        if run.is_brief:
+            self._brief.leave()
         among.add(run)
         if run.has_returned:  # just now
             among.discard(run)
@@ -67,28 +75,55 @@ class Crew:
         """Let every thread end as soon as it has nothing to perform."""
         for _ in range(self._threads):
             self._todo.put(None)
+        self._brief.dismiss()
+
+    def _call(self) -> None:
+        self._give(self._brief)
+
+    def _give(self, task: Run | BriefRuns) -> None:
+        with self._lock:
+            if self._threads < self.size:
+                self._threads += 1
+                self._add_thread()
+        self._todo.put(task)
 
     def _add_thread(self) -> None:
         threading.Thread(target=self._work, name="perform", daemon=True).start()
 
     def _work(self) -> None:
-        while True:
-            run = self._todo.get()
-            if run is None:
-                return
-            if not run.begin_once():
-                continue  # the loop released it meanwhile
-            self.performing.add(run)
-            end = perform(run, self.worker)
-            run.has_returned = True
-            self.performing.discard(run)
-            if not run.end_once():
-                self.hung.discard(run)
-                self.abandoned.discard(run)
-                self.wake()
-                return
+        has_place = True
+        while has_place and (task := self._todo.get()):
+            if isinstance(task, BriefRuns):
+                has_place = self._take_brief(task)
+            else:
+                has_place = self._perform(task)
+
+    def _take_brief(self, runs: BriefRuns) -> bool:
+        """Perform brief runs until none is left, or another task waits for a thread."""
+        while run := runs.take():
+            if not self._perform(run):
+                return False  # whoever gave it up has left them too
+            if self._todo.qsize():
+                break
+        runs.leave()
+        return True
+
+    def _perform(self, run: Run) -> bool:
+        """Perform a run; False if it was given up meanwhile, and this thread replaced."""
+        if not run.begin_once():
+            return True  # the loop released it meanwhile
+        self.performing.add(run)
+        end = perform(run, self.worker)
+        run.has_returned = True
+        self.performing.discard(run)
+        if run.end_once():
             self._ended.append((run, end))
             self.wake()
+            return True
+        self.hung.discard(run)
+        self.abandoned.discard(run)
+        self.wake()
+        return False
 
 
 def perform(run: Run, worker: str) -> End:

@@ -55,8 +55,17 @@ class Held:
 
     # Claimed
 
-    def take(self, jobs: Iterable[Job], pulse: Pulse, claimed_at: float, *, alone: bool) -> None:
+    def take(
+        self,
+        jobs: Iterable[Job],
+        pulse: Pulse,
+        claimed_at: float,
+        *,
+        alone: bool,
+        is_brief: bool = False,
+    ) -> None:
         """Hold these claims, and let the crew perform them."""
+        hand_over = self.crew.hand_over_brief if is_brief else self.crew.hand_over
         for job in jobs:
             run = Run(job, pulse, claimed_at, self.bounds.ends_at)
             if old := self.runs.pop(job.id, None):
@@ -64,7 +73,7 @@ class Held:
             self.runs[job.id] = run
             self.counts[type(job)] += 1
             self.alone = run if alone else None
-            self.crew.hand_over(run)
+            hand_over(run)
 
     def abandon(self, run: Run) -> None:
         """The worker lost this job and claimed it again: the old run must not go on."""

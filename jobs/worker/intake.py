@@ -9,6 +9,7 @@ from jobs.models import Job
 
 AHEAD = 0.1  # seconds of work with quick jobs, claimed beyond the slots
 QUICK = 0.5  # seconds; slower jobs keep their slot
+BRIEF = 0.01  # seconds; such jobs share threads
 ASIDE = 5.0  # seconds for which a model with a locked table is skipped
 
 Model = type[Job]
@@ -79,6 +80,10 @@ class Intake:
             return max(free, share)
         ahead = min(self.batch, int(slots * AHEAD / max(self.pace[model], 1e-6)))
         return max(share, free + ahead if free + ahead >= ahead / 2 else 0)
+
+    def is_brief(self, model: Model) -> bool:
+        """Whether its jobs are so quick that a few threads can perform them all."""
+        return self.pace.get(model, math.inf) < BRIEF and not self.is_slow(model)
 
     def is_slow(self, model: Model) -> bool:
         """Whether its jobs may keep a slot for long: paid jobs, and jobs not known to be quick."""

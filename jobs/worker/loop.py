@@ -252,7 +252,8 @@ class Loop:
             time_left=self.bounds.time_left,
         )
         self.bounds.claimed += len(jobs)
-        self.held.take(jobs, self.heartbeat.pulse, claimed_at, alone=suspect)
+        is_brief = self.intake.is_brief(model)
+        self.held.take(jobs, self.heartbeat.pulse, claimed_at, alone=suspect, is_brief=is_brief)
         if jobs:
             self.lookout.is_fresh = False
         return len(jobs)

@@ -31,6 +31,7 @@ FEW = 60  # pages; the dead entries are on several hundred
 def slow(monkeypatch):
     """Every scan from the beginning counts as slow, and is not repeated before the test ends."""
     monkeypatch.setattr(front, "CHEAP", 0.0)
+    monkeypatch.setattr(front, "EACH", 0.0)
     monkeypatch.setattr(front, "SHARE", math.inf)
     monkeypatch.setattr(front, "LONGEST", math.inf)
 

@@ -37,6 +37,7 @@ def idle(monkeypatch):
 def slow(monkeypatch):
     """Every look at all counts as slow, and is not repeated before the test ends."""
     monkeypatch.setattr(front, "CHEAP", 0.0)
+    monkeypatch.setattr(front, "EACH", 0.0)
     monkeypatch.setattr(front, "SHARE", math.inf)
     monkeypatch.setattr(front, "LONGEST", math.inf)
 

@@ -1,0 +1,86 @@
+"""New objects and those of rows: they are as Django would make them."""
+
+import pytest
+from django.db import models
+from django.db.models.signals import post_init
+
+from jobs.db import making
+from jobs.db.compiled import First
+from tests.testapp.models import Chore, Hooked, Pot
+
+
+def test_a_new_job_has_the_same_columns_as_django_would_give_it():
+    by_us, by_django = Hooked(fails=True), Hooked.__new__(Hooked)
+    models.Model.__init__(by_django, fails=True)
+
+    ours, djangos = vars(by_us), vars(by_django)
+    assert ours.keys() == djangos.keys()
+    assert [name for name in ours if ours[name] != djangos[name]] == ["_state", "id"]
+
+
+def test_given_values_win():
+    chore = Chore(priority=3, script="sweep")
+
+    assert (chore.priority, chore.script, chore.attempts) == (3, "sweep", 0)
+
+
+def test_every_job_has_an_id_of_its_own():
+    assert Chore().id != Chore().id
+
+
+def test_what_each_object_needs_of_its_own_is_not_shared():
+    assert "id" not in making.defaults(Chore)  # made by a function
+    assert "shelf_id" not in making.defaults(Pot)  # may be given as `shelf`
+
+
+def test_an_unknown_column_is_refused():
+    with pytest.raises(TypeError, match="colour"):
+        Chore(colour="red")
+
+
+@pytest.fixture
+def first_chore(db):
+    """The statement of a claim, and the row that it finds."""
+    chore = Chore.objects.create(script="sweep", progress={"done": 1})
+    return First(Chore.objects.order_by("id")), Chore.objects.get(pk=chore.pk)
+
+
+def test_the_object_of_a_row_is_as_django_would_make_it(first_chore):
+    statement, djangos = first_chore
+
+    [ours] = statement.objects(1)
+
+    assert making.is_plain(Chore)
+    assert {**vars(ours), "_state": 0} == {**vars(djangos), "_state": 0}
+    assert vars(ours._state) == vars(djangos._state)
+    ours.script = "wash"
+    ours.save()
+    assert Chore.objects.get(pk=djangos.pk).script == "wash"
+
+
+def test_whoever_listens_is_told_of_every_object(first_chore):
+    statement, djangos = first_chore
+    told = []
+
+    def note(instance, **_):
+        told.append(instance.pk)
+
+    post_init.connect(note, sender=Chore)
+    try:
+        statement.objects(1)
+    finally:
+        post_init.disconnect(note, sender=Chore)
+
+    assert told == [djangos.pk]
+
+
+def test_a_model_that_does_more_when_an_object_is_made_is_left_to_django():
+    class Curious(Chore):
+        class Meta:
+            app_label = "testapp"
+            proxy = True
+
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+
+    assert not making.is_plain(Curious)
