@@ -6,7 +6,7 @@ docs/servers.md says which requests it survives, and what the proxy in front mus
 import os
 
 wsgi_app = "config.wsgi"
-worker_class = "config.web.Worker"
+worker_class = "config.web.SiteWorker"
 
 workers = int(os.environ.get("WEB_CONCURRENCY") or 2)  # processes
 threads = 16  # per process; each may use a connection of the database

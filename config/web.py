@@ -92,7 +92,7 @@ class Connection(TConn):
             self.sock.send(text)
 
 
-class Worker(ThreadWorker):
+class SiteWorker(ThreadWorker):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.waiting: set[Connection] = set()  # for their clients, in the event loop
@@ -103,7 +103,7 @@ class Worker(ThreadWorker):
         super().check_config(cfg, log)
         if cfg.is_ssl:
             raise ConfigError(
-                "config.web.Worker speaks plain http; the proxy in front speaks https "
+                "config.web.SiteWorker speaks plain http; the proxy in front speaks https "
                 "(docs/servers.md). Without a proxy use --worker-class gthread."
             )
 

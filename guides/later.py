@@ -28,7 +28,7 @@ def find_later(
 ) -> dict[NameT, str]:
     """The spots whose picture is in a batch, or will join one: "tomorrow" or "late".
 
-    Empty for those that no batch takes until `find_hold` finds nothing. While the kind of job is
+    Empty for spots whose batch is held up: `find_hold` says by what. While the kind of job is
     paused, none of them arrives, not even those that a batch has answered.
     """
     if not jobs or provider is None or not offers_batches(provider):

@@ -175,7 +175,7 @@ def _here() -> "SpanContext | None":
 
 
 def _parent() -> "Context | None":
-    """None is the span around it, if that is of the same trace; else the caller, if there is one.
+    """None for the span around it, if that is of this trace; else the caller's span, or none.
 
     A hook may run within a request, but belongs to the trace of its job.
     """

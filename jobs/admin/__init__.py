@@ -1,4 +1,4 @@
-"""The operators' pages. They write jobs through `jobs.queue` and pauses through `jobs.paid`."""
+"""The operators' pages. They write through `jobs.console`, `jobs.queue` and `jobs.paid`."""
 
 from jobs.admin import alerts as alerts  # registers itself, as do the others
 from jobs.admin import attempts as attempts

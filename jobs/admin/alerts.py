@@ -61,7 +61,7 @@ class AlertAdmin(ReadOnlyAdmin):
     @display(description=_("state"), label=COLOURS)  # type: ignore[untyped-decorator]
     def state(self, alert: Any) -> tuple[str, str]:
         if not alert.is_current:
-            return "unknown", gettext("nobody looked since %s") % shown.moment(alert.seen_at)
+            return "unknown", gettext("last checked %s") % shown.moment(alert.seen_at)
         word = "open" if alert.ended_at is None else "test" if alert.kind == TEST else "over"
         return word, str(LABELS[word])
 
@@ -96,7 +96,7 @@ class AlertAdmin(ReadOnlyAdmin):
             text = gettext("A worker sends the test message. Its line below says how it went.")
             self.message_user(request, text, messages.SUCCESS)
         else:
-            text = gettext("Nobody can be told: see ALERT_WEBHOOK_URL in docs/alerts.md.")
+            text = gettext("There is no address to tell: see ALERT_WEBHOOK_URL in docs/alerts.md.")
             self.message_user(request, text, messages.WARNING)
         return HttpResponseRedirect(list_of(Alert))
 

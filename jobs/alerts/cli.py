@@ -63,5 +63,5 @@ def _message(message: Any) -> dict[str, Any]:
 def _line(alert: dict[str, Any]) -> str:
     sent = [f"{each['way']} {each['event']}: {each['status']}" for each in alert["messages"]]
     since, until = shown.moment(alert["began_at"]), shown.moment(alert["ended_at"])
-    stale = "" if alert["current"] else f"  nobody looked since {shown.moment(alert['seen_at'])}"
+    stale = "" if alert["current"] else f"  last checked {shown.moment(alert['seen_at'])}"
     return f"{since}  {until:19}  {alert['text']}{stale}  ({', '.join(sent) or 'not told'})"

@@ -74,7 +74,7 @@ def path_of(need: Need) -> str:
 
 
 def is_current(alert: Alert, now: datetime) -> bool:
-    """Whether it is known how it is now: it has ended, or somebody has looked lately."""
+    """Whether its state is known: it has ended, or a worker has looked lately."""
     return alert.ended_at is not None or now - alert.seen_at < ABSENT
 
 

@@ -36,7 +36,7 @@ AT_ONCE = 500  # primary keys in one statement
 
 
 def archive(ages: Ages, go_on: GoOn) -> Counter[str]:
-    """Let all history leave that is old enough, until there is none or `go_on` says no."""
+    """Move all history that is old enough to files, until there is none or `go_on` says no."""
     done: Counter[str] = Counter()
     for chunk in leaving.chunks(ages):
         for file in files.pack(chunk.kind, chunk.day, leaving.rows(chunk, ages)):

@@ -1,4 +1,4 @@
-"""The job that lets old rows leave."""
+"""The job that removes old rows."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Processes that nothing moves any more, and of which no other line of the console tells.
+"""Processes that no job can move any more, and that no other line of the console names.
 
 What waits for a worker, a provider or a batch is told there. Here is what waits for nothing: its
 jobs were deleted past the queue, or nobody has said that all of them are added.

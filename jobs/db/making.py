@@ -39,10 +39,12 @@ def _is_constant(field: "Field[Any, Any]") -> bool:
 
 # Objects of rows
 
+_PLAIN_INITS: set[Any] = {Model.__init__}
+
 
 def only_for_new_ones(init: Init) -> Init:
     """Mark an `__init__` that does nothing more than Django's if it is given all columns."""
-    init.only_for_new_ones = True  # type: ignore[attr-defined]
+    _PLAIN_INITS.add(init)
     return init
 
 
@@ -55,11 +57,12 @@ def is_plain(model: type[Model]) -> bool:
 @cache
 def _only_sets_columns(model: type[Model]) -> bool:
     own: Any = model
-    init_is_plain = own.__init__ is Model.__init__ or hasattr(own.__init__, "only_for_new_ones")
     djangos: Any = Model
-    is_djangos = own.from_db.__func__ is djangos.from_db.__func__ and own.__new__ is object.__new__
+    is_djangos = own.from_db.__func__ is djangos.from_db.__func__
+    is_pythons = own.__new__ is object.__new__ and own.__setattr__ is object.__setattr__
     columns = [getattr(model, field.attname) for field in model._meta.concrete_fields]
-    return init_is_plain and is_djangos and all(type(each) is DeferredAttribute for each in columns)
+    are_plain = all(type(column) is DeferredAttribute for column in columns)
+    return own.__init__ in _PLAIN_INITS and is_djangos and is_pythons and are_plain
 
 
 def of_row(model: type[ModelT], db: str, names: Iterable[str], row: Iterable[Any]) -> ModelT:

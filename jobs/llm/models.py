@@ -69,7 +69,7 @@ class LLMJob(Job):
 
     @classmethod
     def provider_defaults(cls) -> dict[str, Any]:
-        """A long text takes longer than a picture."""
+        """A long text takes minutes."""
         return {"strategy": settings.LLM_BULK_STRATEGY, "timeout": 120}
 
     @classmethod

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 class PauseQuerySet(models.QuerySet["Pause"]):
     def lasting(self) -> "PauseQuerySet":
-        """Those that are not over by themselves."""
+        """Pauses whose end has not come."""
         return self.filter(Q(until=None) | Q(until__gt=Now()))
 
     def of(self, kind: str) -> "PauseQuerySet":

@@ -50,9 +50,10 @@ class WorkerQuerySet(models.QuerySet["Worker"]):
         return self.alive().filter(draining=False, asked_to_stop=False, ended_at=None)
 
     def end(self, worker: str, way: str, *, is_paying: bool) -> None:
-        """The worker has stopped. Of those that do not stay, the last few are remembered.
+        """The worker has stopped.
 
-        They tell when the next one is to be expected.
+        The last few rows of workers started by cron or by a request are kept: they tell when the
+        next one is due.
         """
         mine = self.filter(name=worker)
         if not way:

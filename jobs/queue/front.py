@@ -22,7 +22,7 @@ from jobs.db.compiled import First
 from jobs.models import Job, JobQuerySet
 
 CHEAP = 0.01  # seconds; a scan that takes less always begins at the beginning
-EACH = 0.0002  # seconds that a scan may take besides for each job that it finds
+EACH = 0.00005  # seconds that a scan may take besides, for each job that it finds
 SHARE = 10  # after a slow scan from the beginning, the pause is this many times its length
 LONGEST = 15.0  # seconds, of that pause
 SLACK = timedelta(seconds=5)  # for transactions that take a while to commit

@@ -195,7 +195,7 @@ def _follow(process: Process) -> None:
     if process.follow is None or process.followed_at:
         return
     if connection.vendor == "postgresql":
-        connection.check_constraints()  # what the caller broke is not the fault of what follows
+        connection.check_constraints()  # else what follows would be blamed for the caller's fault
     try:
         with transaction.atomic():
             _enqueue(from_json(process.follow))

@@ -9,7 +9,7 @@ Model = type[Job]
 
 
 class Reservation:
-    """The kind of suspect for which this worker stops claiming; one worker of the fleet does."""
+    """The kind of suspect for which this worker empties itself. One worker of the fleet does so."""
 
     def __init__(self, worker: str) -> None:
         self.worker = worker

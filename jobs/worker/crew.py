@@ -4,8 +4,11 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from contextvars import copy_context
 from queue import SimpleQueue
+
+from django.core.cache import caches
 
 from jobs import spans, tracing
 from jobs.db import faults, sessions, text
@@ -64,12 +67,16 @@ class Crew:
 
     def give_up(self, run: Run, among: set[Run]) -> None:
         """Start a new thread in place of this run's."""
-        self._add_thread()
-        if run.is_brief:
-            self._brief.leave()
         among.add(run)
         if run.has_returned:  # just now
             among.discard(run)
+        try:
+            self._add_thread()
+        except RuntimeError:  # it can't be started now: the next run may
+            with self._lock:
+                self._threads -= 1
+        if run.is_brief:
+            self._brief.leave()
 
     def dismiss(self) -> None:
         """Let every thread end as soon as it has nothing to perform."""
@@ -83,14 +90,16 @@ class Crew:
     def _give(self, task: Run | BriefRuns) -> None:
         with self._lock:
             if self._threads < self.size:
-                self._threads += 1
                 self._add_thread()
+                self._threads += 1
         self._todo.put(task)
 
     def _add_thread(self) -> None:
         threading.Thread(target=self._work, name="perform", daemon=True).start()
 
     def _work(self) -> None:
+        with suppress(Exception):  # what is wrong with a cache is raised where it is used
+            caches.all()  # Django keeps them per context: the contexts of runs inherit these
         has_place = True
         while has_place and (task := self._todo.get()):
             if isinstance(task, BriefRuns):
@@ -102,7 +111,7 @@ class Crew:
         """Perform brief runs until none is left, or another task waits for a thread."""
         while run := runs.take():
             if not self._perform(run):
-                return False  # whoever gave it up has left them too
+                return False  # the loop has given it up, and its thread has left them
             if self._todo.qsize():
                 break
         runs.leave()

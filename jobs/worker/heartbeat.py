@@ -41,18 +41,24 @@ class Watchdog(threading.Thread):
     @contextmanager
     def watch(self, what: str) -> Iterator[None]:
         """While this lasts, the database must answer at least once per lease."""
+        self.busy_since[what] = self.awake
+        try:
+            with self.listen(what):
+                yield
+        finally:
+            del self.busy_since[what]
+
+    @contextmanager
+    def listen(self, what: str) -> Iterator[None]:
+        """The database's answers to this thread count for what is watched, too."""
 
         def note_answer(execute: Callable[..., Any], *query: Any) -> Any:
             result = execute(*query)
             self.busy_since[what] = self.awake
             return result
 
-        self.busy_since[what] = self.awake
-        try:
-            with connection.execute_wrapper(note_answer):
-                yield
-        finally:
-            del self.busy_since[what]
+        with connection.execute_wrapper(note_answer):
+            yield
 
     def run(self) -> None:
         nap = min(1.0, self.limit / 4)

@@ -48,10 +48,12 @@ class Held:
 
     def to_beat(self) -> list[Run]:
         """Runs whose leases must be extended: open ones, and ended ones until they are settled."""
-        # Copied first: the heartbeat's thread calls this.
+        # Copied first, because the heartbeat's thread calls this; `runs` first of all, so that a
+        # job that was settled and claimed anew meanwhile is not listed by both of its claims.
+        runs = self.runs.copy()
         unsettled = [each for ended in list(self.ended.values()) for each in list(ended)]
-        ended = [each.run for each in unsettled if each.run.job.id not in self.runs]
-        return [*self.runs.values(), *ended]
+        ended = [each.run for each in unsettled if each.run.job.id not in runs]
+        return [*runs.values(), *ended]
 
     # Claimed
 

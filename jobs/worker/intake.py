@@ -78,7 +78,8 @@ class Intake:
         share = min(math.ceil(self.slots / max(len(self.hungry), 1)) - held[model], slots)
         if self.is_slow(model):
             return max(free, share)
-        ahead = min(self.batch, int(slots * AHEAD / max(self.pace[model], 1e-6)))
+        threads = min(slots, 1) if self.is_brief(model) else slots
+        ahead = min(self.batch, int(threads * AHEAD / max(self.pace[model], 1e-6)))
         return max(share, free + ahead if free + ahead >= ahead / 2 else 0)
 
     def is_brief(self, model: Model) -> bool:

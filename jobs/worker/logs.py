@@ -1,7 +1,7 @@
 """One line per event: readable on a terminal, JSON with LOG_FORMAT=json.
 
 Every line written within `about(job, worker)` names its job and worker. Every line of a request or
-a job names its trace: that of whoever caused it.
+a job names its trace, which began with its first cause.
 """
 
 import json

@@ -65,7 +65,7 @@ class Lookout:
         self.fronts: defaultdict[Model, Front] = defaultdict(Front)
         self.notices: SimpleQueue[Collection[str]] = SimpleQueue()
         self.announced: set[Model] = set()
-        self.turns = deque(intake.models)  # who is asked next, where not all are
+        self.turns = deque(intake.models)  # in which order partial looks ask about models
         self.kinds = {model._meta.label for model in job_models()}
 
     def hurry(self, seconds: float) -> None:
@@ -102,12 +102,15 @@ class Lookout:
             return set(self.intake.models)
         return {model for model in self.intake.models if model._meta.label in kinds}
 
+    def is_time(self) -> bool:
+        self.heed_notices()
+        return time.monotonic() >= self.look_at
+
     def look(self) -> survey.Found | None:
         """If it is time, ask what there is to do."""
-        self.heed_notices()
-        now = time.monotonic()
-        if now < self.look_at:
+        if not self.is_time():
             return None
+        now = time.monotonic()
         self.look_at = now + self.poll * random.uniform(1, 1.25)
         self.look_at_schedules(now)
         found = self.look_at_all(now) if now >= self.look_at_all_at else self.look_at_some()

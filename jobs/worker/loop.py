@@ -30,6 +30,7 @@ from jobs.worker.stopping import Stopping
 
 log = logging.getLogger(__name__)
 
+TURN = "Claiming and settling"
 MOST_FAILED_TURNS = 10  # in a row, by anything but the database
 
 
@@ -97,7 +98,7 @@ class Loop:
     def turn(self) -> None:
         self.bell.wait(max(0.0, self.next_moment() - time.monotonic()))
         # The whole turn is watched: a log that can't be written would block the jobs too.
-        with self.watchdog.watch("Claiming and settling"):
+        with self.watchdog.watch(TURN):
             try:
                 self.collect()
                 if time.monotonic() >= self.retry_at:
@@ -107,11 +108,11 @@ class Loop:
 
     def work(self) -> None:
         if self.is_hurried():
-            with self.clerk.doing(self.held.settle):
-                self.look_and_claim()
+            # Only a claim: what a look finds may depend on what the clerk has not committed yet.
+            with self.clerk.doing(self.settle_beside):
+                self.claim()
         else:
-            if not self.held:
-                self.clerk.rest()
+            self.clerk.rest_if_idle()
             self.held.settle()
             if self.outage.since is not None:
                 for model in self.intake.within_reach():
@@ -119,9 +120,16 @@ class Loop:
             self.look_and_claim()
         self.outage.over()
 
+    def settle_beside(self) -> None:
+        """Settle in the clerk's thread. Until that is done, the main thread ends no run."""
+        with self.watchdog.listen(TURN):
+            self.held.settle()
+
     def is_hurried(self) -> bool:
         """Whether many jobs have ended and more can be claimed: then both happen at once."""
         if self.stopping or self.outage.since is not None or not self.may_claim():
+            return False
+        if self.lookout.is_time():
             return False
         ended = sum(map(len, self.held.ended.values()))
         return ended >= MANY and self.clerk.is_ready and self.intake.has_room(self.held.counts)
@@ -224,7 +232,9 @@ class Loop:
             self.lookout.unless_locked(model, partial(self.fill, wanted=wanted))
 
     def fill(self, model: type[Job], wanted: int) -> None:
-        if self.start(model, wanted) < wanted:
+        has_enough = self.start(model, wanted) == wanted
+        # Beside the clerk, jobs that have ended still take the room of their provider.
+        if not has_enough and not (self.clerk.is_at_work and model.provider_names()):
             self.intake.hungry.discard(model)
 
     def start_suspect(self, model: type[Job]) -> None:

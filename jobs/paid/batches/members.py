@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 CHUNK = 500
 SENT = (State.INTENT, State.UNKNOWN)  # their answers may still come
-# An answer that comes overrules a person who was told that the call was not billed.
+# A late answer still counts after a person decided that the call was not billed.
 EXPECTED = Q(state__in=SENT) | Q(state=State.FAILED, error=ledger.NOT_BILLED)
 COMMITTED_WITHIN = timedelta(seconds=5)  # after the statement that ends a call
 EXPECTED_WITHIN = timedelta(days=14)  # after that, no answer is expected

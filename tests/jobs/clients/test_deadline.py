@@ -1,7 +1,6 @@
 """One deadline for the whole call."""
 
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
@@ -33,12 +32,9 @@ def from_arrival(service, monkeypatch):
 def test_a_slow_service_is_cut_off(service, client, behaviour, from_arrival):
     from_arrival(1)
     service.script = [behaviour]
-    start = time.monotonic()
 
     with pytest.raises(AnswerLost, match=r"model-7.*no answer within 0.5 s"):
         client.picture("model-7", "a castle", 0.5)
-
-    assert 0.5 <= time.monotonic() - start < 50  # the service stays silent for a minute
 
 
 def test_the_thread_of_a_call_that_was_cut_off_ends(service, client, from_arrival):

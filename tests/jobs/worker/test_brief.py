@@ -1,5 +1,6 @@
 """Runs of quick jobs share threads, and none of them waits for a slow one."""
 
+import math
 import threading
 import time
 from itertools import count
@@ -9,6 +10,7 @@ import pytest
 from jobs.models import Outcome
 from jobs.run import Pulse, Run
 from jobs.worker import brief
+from jobs.worker.brief import BriefRuns
 from jobs.worker.crew import Crew
 from tests.jobs.processes import wait_until
 from tests.testapp.models import NoopJob
@@ -36,9 +38,20 @@ def calls_one_only(monkeypatch):
 
 
 @pytest.fixture
-def interpreter_is_busy(monkeypatch):
-    """More threads are called only because no run begins."""
-    monkeypatch.setattr(brief, "BUSY", -1)
+def busy(monkeypatch):
+    """How busy the process is, as the crew sees it."""
+    measure = brief.share_of_time
+
+    def be(share):
+        monkeypatch.setattr(brief, "share_of_time", lambda seconds: measure(seconds) * 0 + share)
+
+    return be
+
+
+def count_at_once(crew):
+    """How many runs are being performed, seen by one that lets the others go on meanwhile."""
+    time.sleep(0.0001)
+    return len(crew.performing)
 
 
 def run_of(perform):
@@ -59,13 +72,15 @@ def test_brief_runs_are_performed_one_at_a_time(crew, calls_one_only):
     crew, at_once = crew(8), set()
 
     for _ in range(500):
-        crew.hand_over_brief(run_of(lambda: at_once.add(len(crew.performing))))
+        crew.hand_over_brief(run_of(lambda: at_once.add(count_at_once(crew))))
 
     assert outcomes(crew, 500) == {Outcome.SUCCEEDED}
     assert at_once == {1}
 
 
-def test_a_slow_one_among_brief_runs_holds_up_no_other(crew, interpreter_is_busy):
+def test_a_slow_one_among_brief_runs_holds_up_no_other(crew, busy, monkeypatch):
+    busy(1.0)
+    monkeypatch.setattr(brief, "LATE", math.inf)
     crew, go_on = crew(8), threading.Event()
     crew.hand_over_brief(run_of(lambda: go_on.wait(60)))
 
@@ -85,6 +100,49 @@ def test_runs_that_wait_for_something_get_as_many_threads_as_there_are(crew):
         crew.hand_over_brief(run_of(lambda: all_there.wait(60)))
 
     assert outcomes(crew, 8) == {Outcome.SUCCEEDED}
+
+
+def most_at_once(crew, seconds):
+    """How many of 300 runs of this length were performed together, at most."""
+    at_once = []
+    for _ in range(300):
+        crew.hand_over_brief(
+            run_of(lambda: time.sleep(seconds) or at_once.append(len(crew.performing)))
+        )
+    outcomes(crew, 300)
+    return max(at_once)
+
+
+@pytest.mark.parametrize(("share", "is_joined"), [(0.1, True), (1.0, False)])
+def test_others_join_only_while_the_process_has_time(crew, busy, monkeypatch, share, is_joined):
+    busy(share)
+    monkeypatch.setattr(brief, "LATE", math.inf)
+    monkeypatch.setattr(BriefRuns, "is_stuck", staticmethod(lambda *runs: False))
+
+    assert (most_at_once(crew(8), 0.001) > 1) == is_joined
+
+
+def test_others_join_however_busy_the_process_is_when_runs_wait_long(crew, busy, monkeypatch):
+    busy(1.0)
+    monkeypatch.setattr(brief, "LATE", 0.02)
+    monkeypatch.setattr(BriefRuns, "is_stuck", staticmethod(lambda *runs: False))
+
+    assert most_at_once(crew(8), 0.001) > 1
+
+
+def test_a_thread_that_cannot_be_started_is_not_counted(crew, monkeypatch):
+    crew, start = crew(8), threading.Thread.start
+
+    def refuse(thread):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    with pytest.raises(RuntimeError):
+        crew.hand_over_brief(run_of(lambda: None))
+    monkeypatch.setattr(threading.Thread, "start", start)
+    crew.hand_over_brief(run_of(lambda: None))
+
+    assert outcomes(crew, 2) == {Outcome.SUCCEEDED}
 
 
 def test_another_run_does_not_wait_until_all_brief_ones_are_done(crew):
