@@ -16,7 +16,7 @@ from jobs.run import Run
 
 LOOK_EVERY = 0.01  # seconds
 BUSY = 0.6  # of the time, by all threads together: one more would wait for the interpreter
-LATE = 0.2  # seconds; twice what a worker claims ahead
+LATE = 0.2  # seconds; with few slots, twice what a worker claims ahead
 
 
 class BriefRuns:
@@ -40,7 +40,8 @@ class BriefRuns:
         if not self.takers:
             self._call_one(most=1)
         elif not self._is_watched:
-            self._watch()
+            with suppress(RuntimeError):  # no thread can be started: the takers perform it too
+                self._watch()
 
     def take(self) -> Run | None:
         try:
@@ -54,7 +55,8 @@ class BriefRuns:
             self.takers -= 1
         # A run that was added before this thread left has called no other thread.
         if self._waiting and not self.takers:
-            self._call_one(most=1)
+            with suppress(RuntimeError):  # no thread can be started: the next `add` tries again
+                self._call_one(most=1)
 
     def dismiss(self) -> None:
         """Forget the runs that were not taken: the worker has released their jobs."""
@@ -105,7 +107,7 @@ class BriefRuns:
 
     @staticmethod
     def is_stuck(before: Run, now: Run) -> bool:
-        """Whether no run has begun since the look before."""
+        """Whether no run was taken during this look."""
         return now is before
 
     def _first(self) -> Run | None:

@@ -53,6 +53,7 @@ class Clerk:
         finally:
             failure = self._done.get()
             self.is_at_work = False
+            self._last_used = time.monotonic()
             if failure:
                 self.not_before = time.monotonic() + PAUSE
         if failure:
@@ -70,10 +71,9 @@ class Clerk:
             self.rest()
 
     def _begin(self) -> None:
-        self._last_used = time.monotonic()
         if self._thread is None:
             # If it can't be started now, the worker goes on without it.
-            self.not_before = self._last_used + PAUSE
+            self.not_before = time.monotonic() + PAUSE
             thread = threading.Thread(target=self._work, name="clerk", daemon=True)
             thread.start()
             self._thread = thread

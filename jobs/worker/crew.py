@@ -62,6 +62,11 @@ class Crew:
         run.is_brief = True
         self._brief.add(run)
 
+    @property
+    def brief_takers(self) -> int:
+        """How many threads perform brief runs now."""
+        return self._brief.takers
+
     def take_ended(self) -> list[tuple[Run, End]]:
         return [self._ended.popleft() for _ in range(len(self._ended))]
 
@@ -90,8 +95,12 @@ class Crew:
     def _give(self, task: Run | BriefRuns) -> None:
         with self._lock:
             if self._threads < self.size:
-                self._add_thread()
-                self._threads += 1
+                try:
+                    self._add_thread()
+                    self._threads += 1
+                except RuntimeError:  # it can't be started now: the others perform this too
+                    if not self._threads:
+                        raise
         self._todo.put(task)
 
     def _add_thread(self) -> None:
@@ -111,7 +120,7 @@ class Crew:
         """Perform brief runs until none is left, or another task waits for a thread."""
         while run := runs.take():
             if not self._perform(run):
-                return False  # the loop has given it up, and its thread has left them
+                return False  # the loop has given it up, and called `leave` for it
             if self._todo.qsize():
                 break
         runs.leave()

@@ -25,6 +25,7 @@ class Intake:
         self.hungry = set(models)  # may have due jobs
         self.suspects: list[Model] = []  # have a job that must run alone, on this worker
         self.out_of_tokens: list[Model] = []  # have due jobs that wait for a token
+        self.takers = 1  # threads that perform brief jobs
         self.pace: dict[Model, float] = {}  # seconds per job, lately
         self.aside: dict[Model, float] = {}  # skipped until this moment (monotonic)
 
@@ -78,7 +79,7 @@ class Intake:
         share = min(math.ceil(self.slots / max(len(self.hungry), 1)) - held[model], slots)
         if self.is_slow(model):
             return max(free, share)
-        threads = min(slots, 1) if self.is_brief(model) else slots
+        threads = min(slots, self.takers) if self.is_brief(model) else slots
         ahead = min(self.batch, int(threads * AHEAD / max(self.pace[model], 1e-6)))
         return max(share, free + ahead if free + ahead >= ahead / 2 else 0)
 

@@ -103,6 +103,7 @@ class Lookout:
         return {model for model in self.intake.models if model._meta.label in kinds}
 
     def is_time(self) -> bool:
+        """Whether to look now, also because of notices that have come."""
         self.heed_notices()
         return time.monotonic() >= self.look_at
 

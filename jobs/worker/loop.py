@@ -187,6 +187,7 @@ class Loop:
     def collect(self) -> None:
         for run in self.held.collect():
             self.intake.note_pace(type(run.job), run.seconds)
+        self.intake.takers = max(1, self.crew.brief_takers)
         self.held.time_out()
         for run in self.held.give_back_overslept():
             self.intake.pace[type(run.job)] = OVERSLEPT

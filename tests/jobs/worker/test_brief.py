@@ -3,6 +3,7 @@
 import math
 import threading
 import time
+from contextlib import contextmanager
 from itertools import count
 
 import pytest
@@ -131,18 +132,65 @@ def test_others_join_however_busy_the_process_is_when_runs_wait_long(crew, busy,
 
 
 def test_a_thread_that_cannot_be_started_is_not_counted(crew, monkeypatch):
-    crew, start = crew(8), threading.Thread.start
+    crew = crew(1)
 
-    def refuse(thread):
-        raise RuntimeError("can't start new thread")
-
-    monkeypatch.setattr(threading.Thread, "start", refuse)
-    with pytest.raises(RuntimeError):
+    with no_more_threads(monkeypatch), pytest.raises(RuntimeError):
         crew.hand_over_brief(run_of(lambda: None))
-    monkeypatch.setattr(threading.Thread, "start", start)
     crew.hand_over_brief(run_of(lambda: None))
 
     assert outcomes(crew, 2) == {Outcome.SUCCEEDED}
+
+
+@contextmanager
+def no_more_threads(monkeypatch):
+    def refuse(thread):
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refuse)
+        yield
+
+
+def test_the_threads_that_live_perform_what_no_new_one_can(crew, monkeypatch):
+    crew = crew(2)
+    crew.hand_over(run_of(lambda: None))
+    outcomes(crew, 1)
+
+    with no_more_threads(monkeypatch):
+        for _ in range(3):
+            crew.hand_over(run_of(lambda: None))
+            crew.hand_over_brief(run_of(lambda: None))
+        assert outcomes(crew, 6) == {Outcome.SUCCEEDED}
+
+
+def test_a_run_is_given_up_even_if_no_thread_can_take_its_place(crew, calls_one_only, monkeypatch):
+    crew, go_on = crew(1), threading.Event()
+    hanging = run_of(lambda: go_on.wait(60))
+    crew.hand_over_brief(hanging)
+    crew.hand_over_brief(run_of(lambda: None))  # waits
+    wait_until(lambda: crew.performing)
+    assert hanging.end_once()
+
+    with no_more_threads(monkeypatch):
+        crew.give_up(hanging, crew.hung)
+    crew.hand_over_brief(run_of(lambda: None))
+
+    assert outcomes(crew, 2) == {Outcome.SUCCEEDED}
+    go_on.set()
+
+
+def test_a_dismissed_crew_begins_nothing_more(crew, calls_one_only):
+    crew, go_on, performed = crew(1), threading.Event(), []
+    crew.hand_over_brief(run_of(lambda: go_on.wait(60)))
+    crew.hand_over_brief(run_of(lambda: performed.append("too late")))
+    wait_until(lambda: crew.performing)
+
+    crew.dismiss()
+    go_on.set()
+
+    outcomes(crew, 1)
+    wait_until(lambda: not crew.brief_takers)
+    assert not performed
 
 
 def test_another_run_does_not_wait_until_all_brief_ones_are_done(crew):

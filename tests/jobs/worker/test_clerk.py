@@ -41,7 +41,7 @@ def session():
 
 @pytest.fixture
 def settled_by(monkeypatch):
-    """The sessions that settle; `loop.MANY` is so small that the worker is always hurried."""
+    """The sessions that settle; `loop.MANY` is so small that most turns are hurried."""
     sessions_of_settlements = []
     settle = Held.settle
 
@@ -109,7 +109,9 @@ def test_a_lost_session_costs_no_job(settled_by, first_time):
     assert all_succeeded_once()
 
 
-def test_after_a_fault_the_worker_does_without_it_for_a_while(settled_by, first_time):
+def test_after_a_fault_the_worker_does_without_it_for_a_while(settled_by, first_time, monkeypatch):
+    monkeypatch.setattr(clerk_module, "PAUSE", 3600)
+
     def refuse():
         raise OperationalError("FATAL: sorry, too many clients already")
 
@@ -149,6 +151,7 @@ def test_the_error_of_the_block_comes_first(clerk):
 
 
 def test_it_rests_when_it_was_not_needed_for_a_while(clerk, monkeypatch):
+    monkeypatch.setattr(clerk_module, "IDLE", math.inf)
     with clerk.doing(session):
         pass
 
@@ -160,7 +163,7 @@ def test_it_rests_when_it_was_not_needed_for_a_while(clerk, monkeypatch):
     wait_until(no_clerk)
 
 
-def test_a_worker_goes_on_without_it_where_no_thread_can_be_started(clerk, monkeypatch):
+def test_it_is_not_tried_again_soon_where_no_thread_can_be_started(clerk, monkeypatch):
     def refuse(thread):
         raise RuntimeError("can't start new thread")
 

@@ -84,3 +84,13 @@ def test_a_model_that_was_left_alone_is_asked_again():
     intake.aside[Chore] = 0.0
 
     assert intake.within_reach() == [Chore]
+
+
+def test_brief_jobs_are_claimed_ahead_for_the_threads_that_perform_them():
+    intake = Intake([NoopJob], slots=8, batch=500)
+    intake.pace = {NoopJob: 0.005}
+
+    assert intake.room(NoopJob, Counter()) == 8 + 20
+
+    intake.takers = 3
+    assert intake.room(NoopJob, Counter()) == 8 + 60
