@@ -28,7 +28,7 @@ class UserAdmin(DjangoUserAdmin, GuardedAdmin):  # type: ignore[misc]
     change_password_form = AdminPasswordChangeForm
 
     def list_actions(self, request: HttpRequest) -> dict[str, Any]:
-        """Nobody deletes many users at once: see delete_view."""
+        """Without an action that deletes many users at once: see delete_view."""
         actions: dict[str, Any] = super().list_actions(request)
         actions.pop("delete_selected", None)
         return actions

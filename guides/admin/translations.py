@@ -53,7 +53,7 @@ class TextForm(forms.ModelForm):
 
 @admin.register(GuideTranslation)
 class GuideTranslationAdmin(DescribedAdmin):
-    """Whoever may change a guide may correct its translations."""
+    """A person who may change a guide may correct its translations."""
 
     form = TextForm
     list_display = ["key", "plan_id", "language", "state", "made_by", "updated_at"]

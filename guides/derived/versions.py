@@ -17,7 +17,7 @@ PutBack = Callable[[Version], None]
 Shown = Callable[[str], Payload | None]
 
 KINDS = ("guide", "spot", "topic", "translation", "week")  # that the admin can filter by
-BY_HAND = "a person"  # who made what is shown and is no version yet
+BY_HAND = "a person"  # made the text that is shown and that no version holds yet
 
 _put_back: dict[str, PutBack] = {}
 _shown: dict[str, Shown] = {}

@@ -135,7 +135,7 @@ def ask(facts: Facts, wanted: Sequence[str], by: object = "") -> None:
 
 
 def lock_rows(topic: str) -> list[TopicSummary]:
-    """A row for each language of the site. Whoever asks for this topic too waits here."""
+    """A row for each language of the site. Others that ask for this topic wait here."""
     missing = [TopicSummary(tag=topic, language=language) for language in languages.codes()]
     TopicSummary.objects.bulk_create(missing, ignore_conflicts=True)
     rows = TopicSummary.objects.filter(tag=topic, language__in=languages.codes())

@@ -7,7 +7,7 @@ whatever the error holds: NUL, lone surrogates, ten megabytes, a `__str__` that 
 import re
 import traceback
 
-# Moves the cursor, starts a line, or turns the line around: a terminal would obey whoever wrote it.
+# Moves the cursor, starts a line, or turns the line around: a terminal would obey an attacker.
 OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 LONGEST = 4_000
 LONGEST_TRACEBACK = 16_000

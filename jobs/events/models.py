@@ -68,7 +68,7 @@ class EventJob(Job):
 
 
 def locked(ids: Iterable[UUID]) -> models.QuerySet[Event]:
-    """These events; whoever reads them holds them until its transaction ends."""
+    """These events, locked until the transaction ends."""
     return Event.objects.filter(pk__in=list(ids)).order_by("pk").select_for_update()
 
 

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Cooldown(models.Model):
-    """One row per key. Whoever moves its end into the future may enqueue; the others may not."""
+    """One row per key. The session that moves its end into the future may enqueue, others not."""
 
     kind = models.TextField(_("kind"), help_text=_("app.Model of the jobs"))
     key = models.TextField(_("unique key"))

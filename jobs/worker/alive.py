@@ -17,7 +17,7 @@ class SignsOfLife:
     """Given by every beat, whether the database confirmed it or not.
 
     A beat that blocks gives none. The worker's own watchdog ends the process after a lease of
-    that, so whoever watches from outside must wait for longer: two leases.
+    that, so a probe from outside must wait for longer: two leases.
     """
 
     def __init__(self, file: Path | None = None, *, is_guest: bool = False) -> None:

@@ -94,7 +94,7 @@ def test_a_standby_takes_over_in_mid_storm(pair, start, synchronous, capsys):
 
     assert_each_done_once(ids)
     assert set(Chore.objects.values_list("attempts", flat=True)) == {0}
-    # Who did the work is who held the claim: no end of a lost claim was taken for the new one's.
+    # Each job was done by the worker that held its claim: no end of a lost claim counted.
     workers = dict(Attempt.objects.filter(outcome="succeeded").values_list("job_id", "worker"))
     for job_id, pid in Effect.objects.values_list("job_id", "result"):
         assert f":{pid}:" in workers[job_id]
