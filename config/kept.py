@@ -59,10 +59,13 @@ class Memory:
         self.size = 0
         self.turns = [threading.Lock() for _ in range(TURNS)]
 
-    def find(self, key: bytes, revision: str) -> Kept | None:
+    def find(self, key: bytes, revision: str, patience: float = 0.0) -> Kept | None:
+        """What is kept of this revision, unless its time was over for longer than `patience`."""
         with self.lock:
             found = self.responses.get(key)
-            if found is None or found.revision != revision or found.until < monotonic():
+            if found is None or found.revision != revision:
+                return None
+            if found.until + patience < monotonic():
                 return None
             self.responses.move_to_end(key)
             return found
@@ -79,12 +82,16 @@ class Memory:
             while self.size > most:
                 self.size -= self.responses.popitem(last=False)[1].size
 
+    def patience(self, key: bytes) -> float:
+        """How old the page may be beyond its time: not at all, unless a thread renders it anew."""
+        return PATIENCE if self.turns[key[0]].locked() else 0.0
+
     @contextmanager
     def turn(self, key: bytes) -> Iterator[None]:
         """Let one thread render a page, while those that want the same wait for it.
 
         Not for long: then they render it too, so that nobody ever hangs on another's request. Of
-        other pages, one of 256 waits as well.
+        other pages, one of 256 waits as well. Nobody waits where only the page's time is over.
         """
         turn = self.turns[key[0]]
         is_mine = turn.acquire(timeout=PATIENCE)
@@ -114,7 +121,7 @@ def kept(
             if not current:
                 return view(request, *arguments, **options)
             key = key_of(request, query, headers)
-            if found := memory.find(key, current):
+            if found := memory.find(key, current, memory.patience(key)):
                 return found.respond()
             with memory.turn(key):
                 if found := memory.find(key, current):

@@ -22,6 +22,7 @@ from gunicorn.workers.gthread import TConn, ThreadWorker
 
 ARRIVE_SECONDS = 20  # for a whole request
 LINGER_SECONDS = 2  # for a client to read the response before the connection is cut
+SHARE_SECONDS = 0.001  # until a process takes another connection, so that the others get theirs
 MOST_HEAD = 64 * 1024
 # A larger body is left to the application, which refuses it unread, or trusts its sender.
 MOST_BODY = 64 * 1024
@@ -97,6 +98,7 @@ class SiteWorker(ThreadWorker):
         super().__init__(*args, **kwargs)
         self.waiting: set[Connection] = set()  # for their clients, in the event loop
         self.working: set[Connection] = set()  # in a thread, or next to get one
+        self.accepts_at = 0.0
 
     @classmethod
     def check_config(cls, cfg: Any, log: Any) -> None:
@@ -108,6 +110,18 @@ class SiteWorker(ThreadWorker):
             )
 
     # In the event loop
+
+    def wait_for_and_dispatch_events(self, timeout: float) -> None:
+        shares_for = self.accepts_at - time.monotonic()
+        super().wait_for_and_dispatch_events(shares_for if 0 < shares_for < timeout else timeout)
+
+    def set_accept_enabled(self, enabled: bool) -> None:
+        """gunicorn calls this in every round of the loop, if it may take another connection.
+
+        A proxy opens many connections at once and keeps them: the process that woke first would
+        take them all, and then serve them alone while the others idle.
+        """
+        super().set_accept_enabled(enabled and time.monotonic() >= self.accepts_at)
 
     def accept(self, listener: Socket) -> None:
         if self.nr_conns >= self.worker_connections - 1:
@@ -121,6 +135,8 @@ class SiteWorker(ThreadWorker):
                 raise
             return
         self.nr_conns += 1
+        self.accepts_at = time.monotonic() + SHARE_SECONDS
+        self.set_accept_enabled(False)
         conn = Connection(self.cfg, client, address, own_address(listener))
         self.wait(conn, ARRIVE_SECONDS)
 

@@ -20,7 +20,8 @@ from guides import validators
 
 log = logging.getLogger(__name__)
 
-OF_THESE = "SELECT guides_revision(%s)"
+# One text, as no id has a space in it: a list is a tenth of a request's Python more.
+OF_THESE = "SELECT guides_revision(string_to_array(%s, ' '))"
 OF_NEWEST = (
     "SELECT guides_revision(ARRAY(SELECT plan_id::text FROM guides WHERE withdrawn_at IS NULL"
     " ORDER BY created_at DESC, plan_id LIMIT %s))"
@@ -33,7 +34,7 @@ def of_guide(_request: HttpRequest, plan_id: str) -> str:
 
 def of_guides(plan_ids: Sequence[str]) -> str:
     are_good = all(validators.is_plan_id(plan_id) for plan_id in plan_ids)
-    return read(OF_THESE, list(plan_ids)) if are_good else ""
+    return read(OF_THESE, " ".join(plan_ids)) if are_good else ""
 
 
 def of_newest(count: int) -> str:
@@ -41,7 +42,7 @@ def of_newest(count: int) -> str:
     return read(OF_NEWEST, count)
 
 
-def read(query: str, argument: int | list[str]) -> str:
+def read(query: str, argument: int | str) -> str:
     """Ask without a health check of the connection, which would cost as much as the query.
 
     A connection that was lost since the last request shows it now, and a new one is asked.
@@ -68,7 +69,7 @@ def tell_once() -> None:
     log.warning("No page is kept: the database has no function guides_revision. Run `migrate`.")
 
 
-def fetch(query: str, argument: int | list[str]) -> str:
+def fetch(query: str, argument: int | str) -> str:
     with connection.cursor() as cursor:
         cursor.execute(query, [argument])
         return str(cursor.fetchone()[0])

@@ -1,5 +1,6 @@
 """The address of a client, also behind a proxy that is trusted."""
 
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 from django.conf import settings
@@ -35,6 +36,7 @@ def group_of(address: str) -> str:
     return address
 
 
+@lru_cache(maxsize=1_000)
 def read(text: str) -> Address | None:
     """The address in a text like 192.0.2.1, 192.0.2.1:1234 or [2001:db8::1]:1234."""
     text = text.strip()

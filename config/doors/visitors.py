@@ -90,11 +90,11 @@ def middleware(
 ) -> Callable[[HttpRequest], HttpResponse]:
     def slow_down(request: HttpRequest) -> HttpResponse:
         per_minute = settings.VISITOR_REQUESTS_PER_MINUTE
+        if not per_minute or request.path.startswith(FREE):
+            return get_response(request)
         client = group_of(address_of(request))
         # Without an address all visitors would be counted as one.
-        if not per_minute or not client or request.path.startswith(FREE):
-            return get_response(request)
-        wait = math.ceil(visits.wait(client, per_minute))
+        wait = math.ceil(visits.wait(client, per_minute)) if client else 0
         if not wait:
             return get_response(request)
         return errors.too_many_requests(request, wait)

@@ -243,6 +243,46 @@ def ask_at_once(page, count):
     assert not any(thread.is_alive() for thread in threads)
 
 
+@pytest.mark.parametrize(("late", "text"), [(0.4, "Page 1"), (0.6, "Page 2")])
+def test_while_a_page_is_rendered_anew_the_old_one_is_good_a_little_longer(
+    page, page_clock, late, text
+):
+    got = []
+
+    def respond(_):
+        if page.rendered == 2:
+            page_clock.now = 1 + late
+            page.respond = lambda _: HttpResponse("Page 2")
+            ask = threading.Thread(target=lambda: got.append(page.get().text))
+            ask.start()
+            ask.join(60)
+        return HttpResponse(f"Page {page.rendered}")
+
+    page.respond = respond
+    page.get()
+    page_clock.now = 1.1
+    page.get()
+
+    assert got == [text]
+
+
+def test_a_page_whose_rows_changed_is_not_given_while_it_is_rendered_anew(page):
+    got = []
+
+    def respond(_):
+        page.respond = lambda _: HttpResponse("new")
+        ask = threading.Thread(target=lambda: got.append(page.get().text))
+        ask.start()
+        ask.join(60)
+        return HttpResponse("also new")
+
+    page.get()
+    page.revision, page.respond = "2", respond
+    page.get()
+
+    assert got == ["new"]
+
+
 def test_a_crowd_that_comes_at_once_is_rendered_for_once(page, monkeypatch):
     monkeypatch.setattr("config.kept.PATIENCE", 60)
     find, asked = kept.Memory.find, []

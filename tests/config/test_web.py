@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -225,24 +225,75 @@ def test_the_server_stops_although_clients_are_connected(django_db_setup):
 # The event loop, without a server around it
 
 
+@contextmanager
+def looping(listener, connections=100):
+    """A worker whose event loop goes on by `a_round` only."""
+    cfg = Config()
+    cfg.set("worker_connections", connections)
+    worker = web.SiteWorker(0, 0, [listener], None, 0, cfg, None)
+    worker.poller = selectors.DefaultSelector()
+    try:
+        yield worker
+    finally:
+        worker.murder_keepalived(force=True)
+        worker.poller.close()
+        worker.tmp.close()
+
+
+def a_round(worker, timeout=30):
+    """What gunicorn's loop repeats."""
+    can_accept = worker.nr_conns < worker.worker_connections
+    if can_accept != worker._accepting:
+        worker.set_accept_enabled(can_accept)
+    worker.wait_for_and_dispatch_events(timeout)
+
+
 @pytest.fixture
-def full():
+def listener():
+    with socket.create_server(("127.0.0.1", 0)) as made:
+        yield made
+
+
+@pytest.fixture
+def full(listener, monkeypatch):
     """A worker with one connection more than it may keep, and its clients."""
-    with ExitStack() as stack:
-        listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
-        cfg = Config()
-        cfg.set("worker_connections", 3)
-        worker = web.SiteWorker(0, 0, [listener], None, 0, cfg, None)
-        stack.callback(worker.tmp.close)
-        worker.poller = stack.enter_context(selectors.DefaultSelector())
-        worker.set_accept_enabled(True)
+    monkeypatch.setattr(web, "SHARE_SECONDS", 0)
+    with looping(listener, connections=3) as worker, ExitStack() as stack:
         clients = []
         for _ in range(3):
             clients.append(stack.enter_context(socket.create_connection(listener.getsockname())))
             if len(clients) < 3:
-                worker.wait_for_and_dispatch_events(timeout=30)
+                a_round(worker)
         yield worker, clients
-        worker.murder_keepalived(force=True)
+
+
+def test_a_process_leaves_the_next_connection_to_another(listener, monkeypatch):
+    monkeypatch.setattr(web, "SHARE_SECONDS", 60)
+    address = listener.getsockname()
+    with (
+        looping(listener) as first,
+        looping(listener) as second,
+        socket.create_connection(address),
+        socket.create_connection(address),
+    ):
+        a_round(first)
+        a_round(first, timeout=0)
+        a_round(second)
+
+        assert (first.nr_conns, second.nr_conns) == (1, 1)
+
+
+def test_a_process_alone_takes_the_next_connection_soon(listener):
+    address = listener.getsockname()
+    with (
+        looping(listener) as worker,
+        socket.create_connection(address),
+        socket.create_connection(address),
+    ):
+        for _ in range(3):  # the second round ends when the moment for others is over
+            a_round(worker, timeout=30)
+
+        assert worker.nr_conns == 2
 
 
 def test_a_client_that_is_dropped_while_it_sends_does_no_harm(full):
