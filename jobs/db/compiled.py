@@ -9,13 +9,14 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Model, QuerySet
+from django.db.models import Expression, Model, QuerySet
 from django.db.models.sql import UpdateQuery
 
 from jobs.db import making
 from jobs.db.lookups import IDS, as_list
 
 ANY_NUMBER = 987_654_321  # stands for the number of rows while a query is compiled
+NUMBER: Any = object()  # and in its parameters
 
 
 class Statement:
@@ -75,18 +76,32 @@ def is_plain(rows: QuerySet[Any]) -> bool:
     return not (rows.query.annotations or rows.query.select_related or prefetched)
 
 
-class First(Select):
-    """The statement of a queryset's first rows, however many; it returns objects of the model."""
+def ids_of_first(rows: QuerySet[Any]) -> Expression:
+    """The ids of a queryset's first rows, however many, for an update that `Returning` sends."""
+    from django.contrib.postgres.expressions import ArraySubquery  # needs psycopg
 
-    def __init__(self, rows: QuerySet[Any]) -> None:
-        super().__init__(rows[:ANY_NUMBER])
-        # Django writes the number into the text. No parameter of a queryset comes after it.
-        self.sql = self.sql.replace(f"LIMIT {ANY_NUMBER}", "LIMIT %s")
-        self.model: type[Model] = rows.model
+    ids: Any = ArraySubquery(rows.values("id")[:ANY_NUMBER])
+    return ids  # type: ignore[no-any-return]
+
+
+class Returning(Select):
+    """An update of a queryset's first rows; it returns them as objects of the model."""
+
+    def __init__(self, model: type[Model], update: Statement) -> None:
+        super().__init__(model._base_manager.all())
+        compiler = model._base_manager.all().query.get_compiler(connection=connection)
+        columns = ", ".join(compiler.compile(column)[0] for column in self.columns)
+        # Django writes the number into the text.
+        before, _, after = update.sql.partition(f"LIMIT {ANY_NUMBER}")
+        self.sql = f"{before}LIMIT %s{after} RETURNING {columns}"
+        number_at = before.count("%s")
+        known = update.parameters
+        self.parameters = (*known[:number_at], NUMBER, *known[number_at:])
+        self.model = model
         self.names = [column.target.attname for column in self.columns]
 
     def objects(self, number: int) -> list[Any]:
-        rows = self._fetch([*self.parameters, number])
+        rows = self._fetch([number if each is NUMBER else each for each in self.parameters])
         make = making.of_row if making.is_plain(self.model) else _of_row
         db, model, names = connection.alias, self.model, self.names
         return [make(model, db, names, row) for row in rows]

@@ -21,7 +21,10 @@ def as_list(ids: Iterable[UUID], connection: BaseDatabaseWrapper) -> str:
 
 
 class AnyOf(Lookup):
-    """A UUID is one of many: like IN, but the list is one parameter, however long it is."""
+    """A UUID is one of many: like IN, but the list is one parameter, however long it is.
+
+    On PostgreSQL it may also be an expression for an array.
+    """
 
     prepare_rhs = False
 
@@ -29,6 +32,9 @@ class AnyOf(Lookup):
         self, compiler: SQLCompiler, connection: BaseDatabaseWrapper
     ) -> tuple[str, tuple[Any, ...]]:
         column, parameters = self.process_lhs(compiler, connection)
+        if hasattr(self.rhs, "as_sql"):
+            array, ids_of_array = compiler.compile(self.rhs)
+            return f"{column} = ANY({array})", (*parameters, *ids_of_array)
         ids = IDS if self.rhs is IDS else as_list(self.rhs, connection)
         return f"{column} = ANY(%s::uuid[])", (*parameters, ids)
 

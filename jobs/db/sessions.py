@@ -1,8 +1,8 @@
 """Connections of this process, and short transactions."""
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import timedelta
 from typing import Any, NamedTuple
 
@@ -13,6 +13,8 @@ POOL_SIZE = 3
 CONNECT_SECONDS = 3  # for each host that DATABASE_URL names
 RECONNECT_SECONDS = 1
 IDLE = timedelta(seconds=4)
+LIMITS = ("idle_in_transaction_session_timeout", "lock_timeout", "statement_timeout")
+MILLISECOND = timedelta(milliseconds=1)
 
 
 class Patience(NamedTuple):
@@ -33,20 +35,45 @@ def short_transaction(patience: Patience | None = None) -> Iterator[None]:
     A frozen transaction hides its rows from every SKIP LOCKED claimer. The limits are set
     for the transaction only, which also works behind a transaction pooler.
     """
-    usual: Patience = getattr(connection, "patience", USUAL)
-    locks, statements = patience or usual
-    outermost = not connection.in_atomic_block
-    with transaction.atomic():
-        if outermost and connection.vendor == "postgresql":
-            limits = [IDLE, locks, statements]
-            with connection.cursor() as cursor:
-                cursor.execute(
-                    "SELECT set_config('idle_in_transaction_session_timeout', %s, true),"
-                    " set_config('lock_timeout', %s, true),"
-                    " set_config('statement_timeout', %s, true)",
-                    [f"{limit // timedelta(milliseconds=1)}ms" for limit in limits],
-                )
+    is_outermost = not connection.in_atomic_block
+    with transaction.atomic(), _limits(patience) if is_outermost else nullcontext():
         yield
+
+
+def short_statement() -> AbstractContextManager[None]:
+    """The same for one statement, which is a transaction by itself: one round trip in all."""
+    return _limits()
+
+
+def _limits(patience: Patience | None = None) -> AbstractContextManager[None]:
+    if connection.vendor != "postgresql":
+        return nullcontext()
+    usual: Patience = getattr(connection, "patience", USUAL)
+    return connection.execute_wrapper(_Limits(patience or usual))
+
+
+class _Limits:
+    """Sends the limits of a transaction along with its first statement: no round trip more."""
+
+    def __init__(self, patience: Patience) -> None:
+        limits = zip(LIMITS, (IDLE, *patience), strict=True)
+        sets = [f"set_config('{name}', '{limit // MILLISECOND}', true)" for name, limit in limits]
+        self.unsent: str | None = f"SELECT {', '.join(sets)}"
+
+    def __call__(
+        self, execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: Any
+    ) -> Any:
+        if not self.unsent:
+            return execute(sql, params, many, context)
+        cursor = context["cursor"].cursor
+        first, self.unsent = self.unsent, None
+        # Two statements in one message: only where psycopg puts the values into the text.
+        if many or not isinstance(sql, str) or not hasattr(cursor, "mogrify"):
+            context["connection"].connection.execute(first)
+            return execute(sql, params, many, context)
+        result = execute(f"{first}; {sql}", params, many, context)
+        cursor.nextset()  # from the answer about the limits to that of the statement
+        return result
 
 
 @contextmanager

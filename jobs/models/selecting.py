@@ -27,7 +27,7 @@ def in_trace(trace_id: str) -> Q:
 
 
 class JobQuerySet(models.QuerySet["Job"]):
-    def with_ids(self, ids: Iterable[uuid.UUID]) -> Self:
+    def with_ids(self, ids: Iterable[uuid.UUID] | models.Expression) -> Self:
         return self.filter(AnyOf(F("id"), ids))
 
     def still(self, *statuses: Status) -> Self:
@@ -63,7 +63,11 @@ class JobQuerySet(models.QuerySet["Job"]):
     def due(self) -> Self:
         """Those that a worker may take now: none while a person has paused their kind."""
         open_kind = ~Exists(Pause.objects.of(self.model._meta.label))
-        return self.filter(open_kind, status=Status.QUEUED, run_after__lte=Now())
+        return self.filter(open_kind).ripe()
+
+    def ripe(self) -> Self:
+        """Those whose time has come, whether or not their kind is paused."""
+        return self.filter(status=Status.QUEUED, run_after__lte=Now())
 
     def in_turn(self) -> Self:
         """As the index ..._claim is ordered, column for column."""

@@ -3,12 +3,11 @@
 import logging
 import math
 import random
-from collections.abc import Callable
 from datetime import timedelta
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from typing import Any, TypeVar
 
-from django.db import Error
+from django.db import Error, IntegrityError, connection, transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
@@ -20,12 +19,11 @@ from jobs.paid import limits
 from jobs.queue import hooks, outcomes, uniqueness
 from jobs.queue.front import Front, Scan
 from jobs.queue.hooks import HookRaised, HookWaited
-from jobs.queue.moves import compiled_move, settle
+from jobs.queue.moves import compiled_move, compiled_taking, settle
 from jobs.tracing import logged
 
 log = logging.getLogger(__name__)
 JobT = TypeVar("JobT", bound=Job)
-Usual = Callable[[], compiled.First | None]  # the statement of most claims, compiled once
 
 LATER = timedelta(seconds=5)  # until the next claim of a job whose on_start met a locked row
 
@@ -46,9 +44,11 @@ def claim(
     A worker keeps the `front` of each model, so that its next claim need not begin anew.
     One that ends in `time_left` seconds leaves tasks alone that may be paid for and outlast it.
     """
-    due = _due(model, suspect)
-    usual = partial(_usual, model, suspect)  # compiled in the transaction, as its locks need it
+    due, front = _due(model, suspect), front or Front()
+    usual = _usual(model, suspect, worker, lease)
     try:
+        if usual and slots > 0 and front.is_at_the_beginning and _is_one_statement(due):
+            return _claim_at_once(due, slots, front, usual)
         return _claim(due, slots, worker, lease, front=front, time_left=time_left, usual=usual)
     except HookRaised:
         return _claim_one_by_one(due, slots, worker, lease)
@@ -60,6 +60,26 @@ def _due(model: type[Job], suspect: bool) -> JobQuerySet:
     return due.suspect() if suspect else due.trusted()
 
 
+def _is_one_statement(due: JobQuerySet) -> bool:
+    """Whether a claim does no more than move rows: no hook, no limits, no caller's transaction."""
+    model = due.model
+    has_hook = model.on_start is not Job.on_start
+    has_limits = type(due).lanes is not JobQuerySet.lanes or model.provider_name()
+    return not (has_hook or has_limits or connection.in_atomic_block)
+
+
+def _claim_at_once(
+    due: JobQuerySet, slots: int, front: Front, usual: compiled.Returning
+) -> list[Any]:
+    try:
+        with sessions.short_statement():
+            scan = front.scan(due, slots, usual)
+    except IntegrityError as error:
+        raise HookRaised("a constraint", error) from error
+    front.advance(scan)
+    return scan.jobs
+
+
 def _claim(
     due: JobQuerySet,
     slots: int,
@@ -69,25 +89,27 @@ def _claim(
     hook: bool = True,
     front: Front | None = None,
     time_left: float = math.inf,
-    usual: Usual = lambda: None,
+    usual: compiled.Returning | None = None,
 ) -> list[Any]:
     front = front or Front()
     with hooks.transaction_of_hooks():
         scans = _lock(due, slots, front, time_left, usual)
+        _move(due.model, worker, lease, [job for scan in scans for job in scan.unmoved])
         jobs = [job for scan in scans for job in scan.jobs]
-        if jobs:
-            _move(due.model, worker, lease).execute([job.id for job in jobs])
-        for job in jobs:
-            job.status, job.locked_by = Status.PROCESSING, worker
-            job.epoch += 1
-            if hook:
-                hooks.call(job, "on_start")
+        for job in jobs if hook else []:
+            hooks.call(job, "on_start")
     if len(scans) == 1:
         front.advance(scans[0])  # not before the commit, which may fail
     return jobs
 
 
-def _lock(due: JobQuerySet, slots: int, front: Front, time_left: float, usual: Usual) -> list[Scan]:
+def _lock(
+    due: JobQuerySet,
+    slots: int,
+    front: Front,
+    time_left: float,
+    usual: compiled.Returning | None,
+) -> list[Scan]:
     """Lock due jobs for which their providers have room: all providers first, in their order."""
     at_claim = due.model.takes_at_claim
     lanes = due.lanes()
@@ -100,7 +122,7 @@ def _lock(due: JobQuerySet, slots: int, front: Front, time_left: float, usual: U
     scans: list[Scan] = []
     for provider, lane in lanes:
         free = min(room[provider], slots)
-        scan = front.scan(_in_turn(lane), free, usual() if lane is due else None)
+        scan = front.scan(_in_turn(lane), free, usual if lane is due else None)
         if provider and scan.jobs and at_claim:
             limits.take_at_claim(provider, len(scan.jobs))
         slots -= len(scan.jobs)
@@ -113,25 +135,41 @@ def _in_turn(lane: JobQuerySet) -> JobQuerySet:
     return lane.in_turn().select_for_update(skip_locked=True)
 
 
-@cache
-def _usual(model: type[Job], suspect: bool) -> compiled.First | None:
-    """The statement of its claims; None: its manager adds to the rows, so each is compiled."""
-    due = _in_turn(_due(model, suspect))
-    return compiled.First(due) if compiled.is_plain(due) else None
-
-
 @lru_cache  # and not for ever: each worker has a name of its own
-def _move(model: type[Job], worker: str, lease: timedelta) -> compiled.Statement:
-    return compiled_move(
-        model,
-        Status.PROCESSING,
-        epoch=F("epoch") + 1,
-        locked_at=Now(),
-        locked_by=worker,
-        lease_expires_at=Now() + lease,
-        progress=None,  # it told about the run before
-        unique_key=uniqueness.UNLESS_QUEUED_ONLY,
-    )
+def _usual(
+    model: type[Job], suspect: bool, worker: str, lease: timedelta
+) -> compiled.Returning | None:
+    """Takes the first due jobs. None: its manager adds to the rows, so each claim is compiled."""
+    due = _in_turn(_due(model, suspect))
+    if connection.vendor != "postgresql" or not compiled.is_plain(due):
+        return None
+    with transaction.atomic():  # or Django compiles no lock
+        return compiled_taking(due, Status.PROCESSING, **_columns(worker, lease))
+
+
+def _move(model: type[Job], worker: str, lease: timedelta, jobs: list[Any]) -> None:
+    if not jobs:
+        return
+    _compiled_move(model, worker, lease).execute([job.id for job in jobs])
+    for job in jobs:
+        job.status, job.locked_by = Status.PROCESSING, worker
+        job.epoch += 1
+
+
+@lru_cache
+def _compiled_move(model: type[Job], worker: str, lease: timedelta) -> compiled.Statement:
+    return compiled_move(model, Status.PROCESSING, **_columns(worker, lease))
+
+
+def _columns(worker: str, lease: timedelta) -> dict[str, Any]:
+    return {
+        "epoch": F("epoch") + 1,
+        "locked_at": Now(),
+        "locked_by": worker,
+        "lease_expires_at": Now() + lease,
+        "progress": None,  # it told about the run before
+        "unique_key": uniqueness.UNLESS_QUEUED_ONLY,
+    }
 
 
 def _claim_one_by_one(due: JobQuerySet, slots: int, worker: str, lease: timedelta) -> list[Any]:

@@ -18,7 +18,7 @@ from django.db.models import Q
 from django.db.models.fields.tuple_lookups import Tuple, TupleGreaterThanOrEqual
 
 from jobs.db import clock, sessions
-from jobs.db.compiled import First
+from jobs.db.compiled import Returning
 from jobs.models import Job, JobQuerySet
 
 CHEAP = 0.01  # seconds; a scan that takes less always begins at the beginning
@@ -44,8 +44,13 @@ class Scan:
     wanted: int
     is_whole: bool  # from the beginning
     jobs: list[Any] = field(default_factory=list)
+    are_moved: bool = False  # the statement that found the jobs has moved them, too
     pause: float = 0.0  # if it was slow: seconds until the next one from the beginning
     now: datetime | None = None  # and the moment when it began, by the database's clock
+
+    @property
+    def unmoved(self) -> list[Any]:
+        return [] if self.are_moved else self.jobs
 
     @property
     def end(self) -> Key | None:
@@ -68,9 +73,13 @@ class Front:
         return time.monotonic() < self.until
 
     @property
+    def is_at_the_beginning(self) -> bool:
+        return self.since is None or not self.is_resting
+
+    @property
     def conditions(self) -> list[Q | TupleGreaterThanOrEqual]:
         """Ranges of the index ..._claim that hold all other due jobs, in turn; none: everything."""
-        if self.since is None or not self.is_resting:
+        if self.is_at_the_beginning:
             return []
         newer = Q(run_after__gte=self.since)
         if self.key is None:
@@ -78,20 +87,21 @@ class Front:
         turn = Tuple("priority", "run_after", "created_at")
         return [Q(newer, priority__lt=self.key[0]), TupleGreaterThanOrEqual(turn, self.key)]
 
-    def scan(self, due: JobQuerySet, wanted: int, usual: First | None = None) -> Scan:
-        """Fetch the first due jobs; from the beginning, by the `usual` statement for that."""
+    def scan(self, due: JobQuerySet, wanted: int, usual: Returning | None = None) -> Scan:
+        """Lock the first due jobs; from the beginning, the `usual` statement moves them too."""
         conditions = self.conditions
         scan = Scan(wanted, is_whole=not conditions)
         began_at = time.monotonic()
         with sessions.in_order_of_index(when=bool(conditions)):
             if usual and scan.is_whole:
-                scan.jobs = usual.objects(wanted) if wanted > 0 else []
+                scan.are_moved = True
+                scan.jobs = sorted(usual.objects(wanted) if wanted > 0 else [], key=key_of)
             else:
                 for condition in conditions or [Q()]:
                     scan.jobs += due.filter(condition)[: wanted - len(scan.jobs)]
         seconds = time.monotonic() - began_at
         if scan.is_whole and (pause := pause_after(seconds - EACH * len(scan.jobs))):
-            scan.pause, scan.now = pause, clock.now() - timedelta(seconds=seconds)
+            scan.pause, scan.now = pause, _began(scan, seconds)
         return scan
 
     def advance(self, scan: Scan) -> None:
@@ -117,6 +127,14 @@ class Front:
         self.until = time.monotonic() + pause
         self.since = now and now - SLACK
         self.key = key
+
+
+def _began(scan: Scan, seconds: float) -> datetime | None:
+    """When it began. Nothing is asked once jobs are claimed: a fault would lose them."""
+    if scan.are_moved and scan.jobs:
+        moment: datetime = scan.jobs[0].locked_at
+        return moment
+    return clock.now() - timedelta(seconds=seconds)
 
 
 def key_of(job: Job) -> Key:

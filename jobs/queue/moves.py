@@ -51,6 +51,13 @@ def compiled_move(model: type[Job], to: Status, **columns: Any) -> compiled.Stat
     return compiled.update(_before(model.objects.with_ids(IDS), to), **_after(to), **columns)
 
 
+def compiled_taking(rows: JobQuerySet, to: Status, **columns: Any) -> compiled.Returning:
+    """The same for the first of these rows, found, locked and moved by one statement."""
+    found = rows.model.objects.with_ids(compiled.ids_of_first(rows))
+    moved = compiled.update(_before(found, to), **_after(to), **columns)
+    return compiled.Returning(rows.model, moved)
+
+
 def _before(jobs: JobQuerySet, to: Status) -> JobQuerySet:
     return jobs.still(*[status for status in Status if to in MOVES[status]])
 

@@ -80,21 +80,22 @@ class Lookout:
         self.schedules_at = -math.inf
         self.look_at_all_soon(0.02)
 
-    def heed_notices(self) -> None:
-        """Claim what was announced, and look again a little later.
+    def heed_notices(self) -> bool:
+        """Let what was announced be claimed, and look again a little later.
 
-        A job that is committed right after a notice sends no notice.
+        A job that is committed right after a notice sends no notice. Returns whether there was one.
         """
         named: set[Model] = set()
         with suppress(Empty):
             while True:
                 named |= self.named(self.notices.get_nowait())
         if not named:
-            return
+            return False
         if len(named) <= FEW:
             self.intake.hungry |= named
         self.announced |= named
         self.hurry(1.5 * wakeup.PAUSE)
+        return True
 
     def named(self, kinds: Collection[str]) -> set[Model]:
         """The models of this worker that a notice is about: all, if it names none or a stranger."""

@@ -54,17 +54,29 @@ def test_a_worker_compiles_its_usual_statements_once(monkeypatch):
     assert Chore.objects.filter(status=Status.SUCCEEDED).count() == 3
 
 
+@pytest.fixture
+def taking():
+    """The statement that puts the first of the chores with this priority behind the others."""
+    rows = Chore.objects.filter(priority=0).order_by("name").select_for_update(skip_locked=True)
+    # A condition after that of the ids, as every move has.
+    first = Chore.objects.with_ids(compiled.ids_of_first(rows)).still(Status.QUEUED)
+    update = compiled.update(first, priority=7, epoch=F("epoch") + 1)
+    return compiled.Returning(Chore, update)
+
+
+@pytest.mark.postgres
 @pytest.mark.parametrize("number", [1, 2, 5])
-def test_the_first_objects_are_those_of_the_queryset(number):
+def test_the_first_rows_are_updated_and_returned_as_they_are_now(taking, number):
     enqueue("a", "b", "c")
-    rows = Chore.objects.filter(priority=0).order_by("id")
 
-    first = compiled.First(rows).objects(number)
+    taken = taking.objects(number)
 
-    assert [vars(job) | {"_state": 0} for job in first] == [
-        vars(job) | {"_state": 0} for job in rows[:number]
-    ]
-    assert not first[0]._state.adding
+    rows = Chore.objects.filter(priority=7).order_by("name")
+    assert [row.name for row in rows] == ["a", "b", "c"][:number]
+    assert {job.epoch for job in taken} == {1}
+    as_read = [vars(job) | {"_state": 0} for job in rows]
+    assert [vars(job) | {"_state": 0} for job in sorted(taken, key=lambda job: job.name)] == as_read
+    assert not taken[0]._state.adding
 
 
 def test_a_statement_is_about_the_ids_of_each_time():

@@ -4,6 +4,7 @@ from datetime import timedelta
 import pytest
 from django.db import connection, transaction
 from django.db.models.functions import Now
+from django.test.utils import CaptureQueriesContext
 
 from jobs import queue
 from jobs.models import Status
@@ -91,11 +92,27 @@ def test_many_claimers_share_the_jobs_without_overlap():
 
 @pytest.mark.postgres
 def test_a_claim_limits_how_long_it_can_hold_its_locks(worker, chore):
-    with connection.execute_wrapper(lambda run, *query: (seen.append(query[0]), run(*query))[1]):
-        seen = []
+    with CaptureQueriesContext(connection) as sent:
         worker.claim()
 
-    assert "idle_in_transaction_session_timeout" in seen[0]
+    assert "'statement_timeout', '10000'" in sent[0]["sql"]
+
+
+@pytest.mark.postgres
+def test_a_claim_with_hooks_limits_how_long_it_can_be_idle(worker, chore, monkeypatch):
+    limits = []
+    monkeypatch.setattr(Chore, "on_start", lambda _: limits.append(limit_of_idleness()))
+
+    worker.claim()
+
+    assert limits == ["4s"]
+    assert limit_of_idleness() == "0"
+
+
+def limit_of_idleness():
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW idle_in_transaction_session_timeout")
+        return cursor.fetchone()[0]
 
 
 @pytest.mark.postgres

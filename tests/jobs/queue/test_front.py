@@ -135,6 +135,7 @@ def test_a_claim_that_was_rolled_back_moves_no_front(slow, kept, monkeypatch):
     queue.enqueue(Chore(name=str(number)) for number in range(2))
 
     with monkeypatch.context() as patch:
+        patch.setattr(claims, "_is_one_statement", lambda _: False)
         patch.setattr(claims, "_move", Mock(side_effect=OperationalError("the connection is lost")))
         with pytest.raises(OperationalError):
             claim(Chore, 1, kept)
@@ -144,6 +145,15 @@ def test_a_claim_that_was_rolled_back_moves_no_front(slow, kept, monkeypatch):
 
 def test_nothing_is_asked_after_the_commit_of_a_claim(slow, kept, chore):
     """A fault there would lose the jobs that were claimed."""
+    with CaptureQueriesContext(connection) as sent:
+        claim(Chore, 1, kept)
+
+    assert kept.is_resting
+    assert "RETURNING" in sent[-1]["sql"]
+
+
+def test_nothing_is_asked_after_the_commit_of_a_claim_with_hooks(slow, kept, chore, monkeypatch):
+    monkeypatch.setattr(Chore, "on_start", lambda _: None)
     with CaptureQueriesContext(connection) as sent:
         claim(Chore, 1, kept)
 

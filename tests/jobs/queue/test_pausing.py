@@ -240,7 +240,7 @@ def plan_of(act):
     seen = []
 
     def watch(run, sql, parameters, *rest):
-        if 'FROM "noop_jobs"' in sql and sql.startswith("SELECT"):
+        if 'FROM "noop_jobs"' in sql:
             seen.append((sql, parameters))
         return run(sql, parameters, *rest)
 
