@@ -248,11 +248,11 @@ def test_the_filters_are_opened_and_closed_by_keyboard(guide, visit):
     page.keyboard.press("Enter")
     sheet = page.locator("#changelist-filter")
     sheet.wait_for()
-    page.wait_for_function("document.activeElement.closest('#changelist-filter')")
+    page.wait_for_function("() => document.activeElement.closest('#changelist-filter')")
     page.keyboard.press("Escape")
 
     sheet.wait_for(state="hidden")
-    page.wait_for_function("document.activeElement.classList.contains('tc-filters')")
+    page.wait_for_function("() => document.activeElement.classList.contains('tc-filters')")
 
 
 @pytest.mark.long

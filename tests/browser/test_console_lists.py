@@ -109,7 +109,7 @@ def test_the_menus_are_reached_by_keyboard_at_200_percent(guide, visit):
 
     page.get_by_role("button", name="Menu").focus()
     page.keyboard.press("Enter")
-    page.wait_for_function("document.activeElement.closest('#nav-sidebar')")
+    page.wait_for_function("() => document.activeElement.closest('#nav-sidebar')")
     account = page.get_by_role("button", name="Account: viewers")
     account.focus()
     page.keyboard.press("Enter")
@@ -118,7 +118,7 @@ def test_the_menus_are_reached_by_keyboard_at_200_percent(guide, visit):
     page.get_by_role("button", name="Log out").wait_for(state="hidden")
     assert page.evaluate("document.activeElement.getAttribute('aria-controls')") == "account-menu"
     page.keyboard.press("Escape")
-    page.wait_for_function("document.activeElement.classList.contains('tc-menu')")
+    page.wait_for_function("() => document.activeElement.classList.contains('tc-menu')")
 
     assert page.evaluate("document.documentElement.scrollWidth") <= ZOOMED["width"]
 

@@ -205,7 +205,7 @@ def test_pictures_may_come_by_tomorrow_for_half_the_price(author, settings):
     page.get_by_text("Pictures: 3 · price: 0.06 USD").wait_for()
     assert Axe().run(page).response["violations"] == []
     page.wait_for_function(
-        'Object.values(sessionStorage).some(it => it.includes(\'"picture_strategy":"batch"\'))'
+        '() => Object.values(sessionStorage).some(it => it.includes(`"picture_strategy":"batch"`))'
     )
     page.reload()  # the draft keeps the choice
     page.get_by_text("Pictures: 3 · price: 0.06 USD").wait_for()
@@ -213,7 +213,7 @@ def test_pictures_may_come_by_tomorrow_for_half_the_price(author, settings):
     save(page)
     page.get_by_text("Arrives by tomorrow").first.wait_for()
     assert Guide.objects.get().picture_strategy == "batch"
-    page.wait_for_function("window.waits.some(ms => ms >= 540000)")
+    page.wait_for_function("() => window.waits.some(ms => ms >= 540000)")
     assert page.evaluate("window.waits.filter(ms => 1500 <= ms && ms < 540000)") == []
 
 
