@@ -11,7 +11,7 @@ from psycopg import ClientCursor
 from psycopg.pq import TransactionStatus
 
 from config import errors
-from jobs.db import faults
+from jobs.db import faults, sessions
 
 log = logging.getLogger(__name__)
 
@@ -45,9 +45,10 @@ def limited(
 
     Both travel in one message, which is one transaction, so it costs no round trip. SET LOCAL
     ends with the transaction: behind a transaction pooler no other client inherits the limit.
-    A transaction that sets its own limit, such as `sessions.short_transaction`, does so later
-    and wins.
+    A transaction with a limit of its own, such as `sessions.short_transaction`, keeps that.
     """
+    if sessions.are_limited():
+        return execute(sql, params, many, context)
     cursor = context["cursor"].cursor
     status = context["connection"].connection.info.transaction_status
     # Only a ClientCursor can send two statements. Settings turn server-side cursors off.

@@ -1,26 +1,26 @@
 """Queries of the ORM that are compiled once and sent many times.
 
 For a query of a few rows, Django takes longer to build and compile it than PostgreSQL to answer.
-What differs from one time to the next are the ids of its rows (IDS stands for them), or how many.
+What differs from one time to the next is a `Blank` among its parameters, such as the ids of rows.
 """
 
 from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
-from django.db.models import Expression, Model, QuerySet
+from django.db import connection, transaction
+from django.db.models import Model, QuerySet, Subquery
 from django.db.models.sql import UpdateQuery
 
 from jobs.db import making
-from jobs.db.lookups import IDS, as_list
+from jobs.db.lookups import Blank, as_list
 
 ANY_NUMBER = 987_654_321  # stands for the number of rows while a query is compiled
-NUMBER: Any = object()  # and in its parameters
 
 
 class Statement:
-    """SQL that is about the rows of some ids."""
+    """SQL, and its parameters or blanks for them."""
 
     def __init__(self, sql: str, parameters: Iterable[Any]) -> None:
         self.sql = sql
@@ -29,19 +29,34 @@ class Statement:
     def execute(self, ids: Iterable[UUID] = ()) -> int:
         """Send it; returns how many rows it changed."""
         with connection.cursor() as cursor:
-            cursor.execute(self.sql, self._with(ids))
+            cursor.execute(self.sql, self.filled(ids))
             return int(cursor.rowcount)
 
-    def _with(self, ids: Iterable[UUID]) -> list[Any]:
-        known = as_list(ids, connection)
-        return [known if parameter is IDS else parameter for parameter in self.parameters]
+    def rows(self, ids: Iterable[UUID] = (), **others: Any) -> list[Any]:
+        """Send it; returns what comes back, as the driver reads it."""
+        with connection.cursor() as cursor:
+            cursor.execute(self.sql, self.filled(ids, **others))
+            return list(cursor.fetchall())
+
+    def filled(self, ids: Iterable[UUID] = (), **others: Any) -> list[Any]:
+        """The parameters for this time; `others` are named like their blanks."""
+        values = {Blank[name]: value for name, value in others.items()}
+        values[Blank.IDS] = as_list(ids, connection)
+        return [values[each] if isinstance(each, Blank) else each for each in self.parameters]
 
 
 def update(rows: QuerySet[Any], **columns: Any) -> Statement:
     """The statement of `rows.update()`."""
     query: Any = rows.query.chain(UpdateQuery)
     query.add_update_values(columns)
-    return Statement(*query.get_compiler(connection=connection).as_sql())
+    with _compiling():
+        return Statement(*query.get_compiler(connection=connection).as_sql())
+
+
+def _compiling() -> AbstractContextManager[None]:
+    """Django compiles FOR UPDATE only inside a transaction. This one sends nothing."""
+    locks = connection.features.has_select_for_update
+    return transaction.atomic(savepoint=False) if locks else nullcontext()
 
 
 class Select(Statement):
@@ -49,17 +64,13 @@ class Select(Statement):
 
     def __init__(self, rows: QuerySet[Any]) -> None:
         compiler: Any = rows.query.get_compiler(connection=connection)
-        super().__init__(*compiler.as_sql())
+        with _compiling():
+            super().__init__(*compiler.as_sql())
         self.columns = [column for column, _, _ in compiler.select]
         self.converters = compiler.get_converters(self.columns)
 
-    def tuples(self, ids: Iterable[UUID] = ()) -> list[Any]:
-        return self._fetch(self._with(ids))
-
-    def _fetch(self, parameters: list[Any]) -> list[Any]:
-        with connection.cursor() as cursor:
-            cursor.execute(self.sql, parameters)
-            rows = cursor.fetchall()
+    def tuples(self, ids: Iterable[UUID] = (), **others: Any) -> list[Any]:
+        rows = self.rows(ids, **others)
         return [self._converted(row) for row in rows] if self.converters else rows
 
     def _converted(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -76,12 +87,9 @@ def is_plain(rows: QuerySet[Any]) -> bool:
     return not (rows.query.annotations or rows.query.select_related or prefetched)
 
 
-def ids_of_first(rows: QuerySet[Any]) -> Expression:
+def ids_of_first(rows: QuerySet[Any]) -> Any:
     """The ids of a queryset's first rows, however many, for an update that `Returning` sends."""
-    from django.contrib.postgres.expressions import ArraySubquery  # needs psycopg
-
-    ids: Any = ArraySubquery(rows.values("id")[:ANY_NUMBER])
-    return ids  # type: ignore[no-any-return]
+    return Subquery(rows.values("id")[:ANY_NUMBER])
 
 
 class Returning(Select):
@@ -94,14 +102,14 @@ class Returning(Select):
         # Django writes the number into the text.
         before, _, after = update.sql.partition(f"LIMIT {ANY_NUMBER}")
         self.sql = f"{before}LIMIT %s{after} RETURNING {columns}"
-        number_at = before.count("%s")
+        at = before.count("%s")
         known = update.parameters
-        self.parameters = (*known[:number_at], NUMBER, *known[number_at:])
+        self.parameters = (*known[:at], Blank.NUMBER, *known[at:])
         self.model = model
         self.names = [column.target.attname for column in self.columns]
 
     def objects(self, number: int) -> list[Any]:
-        rows = self._fetch([number if each is NUMBER else each for each in self.parameters])
+        rows = self.tuples(NUMBER=number)
         make = making.of_row if making.is_plain(self.model) else _of_row
         db, model, names = connection.alias, self.model, self.names
         return [make(model, db, names, row) for row in rows]

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from enum import Enum
 from typing import Any
 from uuid import UUID
 
@@ -9,7 +10,14 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Func, Lookup, TextField
 from django.db.models.sql.compiler import SQLCompiler
 
-IDS: Any = object()  # stands for a list of ids in a query that is compiled before they are known
+
+class Blank(Enum):
+    """What a compiled statement has in place of a value that is only known when it is sent."""
+
+    IDS = "a list of ids"
+    NUMBER = "how many rows"
+    EPOCH = "an epoch"
+    WORKER = "the name of a worker"
 
 
 def as_list(ids: Iterable[UUID], connection: BaseDatabaseWrapper) -> str:
@@ -23,7 +31,7 @@ def as_list(ids: Iterable[UUID], connection: BaseDatabaseWrapper) -> str:
 class AnyOf(Lookup):
     """A UUID is one of many: like IN, but the list is one parameter, however long it is.
 
-    On PostgreSQL it may also be an expression for an array.
+    It may also be a query for the ids, which PostgreSQL then answers before it looks for them.
     """
 
     prepare_rhs = False
@@ -33,17 +41,22 @@ class AnyOf(Lookup):
     ) -> tuple[str, tuple[Any, ...]]:
         column, parameters = self.process_lhs(compiler, connection)
         if hasattr(self.rhs, "as_sql"):
-            array, ids_of_array = compiler.compile(self.rhs)
-            return f"{column} = ANY({array})", (*parameters, *ids_of_array)
-        ids = IDS if self.rhs is IDS else as_list(self.rhs, connection)
-        return f"{column} = ANY(%s::uuid[])", (*parameters, ids)
+            query, more = compiler.compile(self.rhs)
+            return f"{column} = ANY(ARRAY{query})", (*parameters, *more)
+        return f"{column} = ANY(%s::uuid[])", (*parameters, self._list(connection))
 
     def as_sqlite(
         self, compiler: SQLCompiler, connection: BaseDatabaseWrapper
     ) -> tuple[str, tuple[Any, ...]]:
         column, parameters = self.process_lhs(compiler, connection)
-        ids = IDS if self.rhs is IDS else as_list(self.rhs, connection)
+        if hasattr(self.rhs, "as_sql"):
+            query, more = compiler.compile(self.rhs)
+            return f"{column} IN {query}", (*parameters, *more)
+        ids = self._list(connection)
         return f"{column} IN (SELECT value FROM json_each(%s))", (*parameters, ids)  # noqa: S608
+
+    def _list(self, connection: BaseDatabaseWrapper) -> Any:
+        return Blank.IDS if self.rhs is Blank.IDS else as_list(self.rhs, connection)
 
 
 class Unindexed(Func):

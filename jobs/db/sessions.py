@@ -52,6 +52,12 @@ def _limits(patience: Patience | None = None) -> AbstractContextManager[None]:
     return connection.execute_wrapper(_Limits(patience or usual))
 
 
+def are_limited() -> bool:
+    """Whether this thread's next statement brings limits of its own."""
+    own: list[Any] = connection.execute_wrappers
+    return any(isinstance(each, _Limits) and each.unsent for each in own)
+
+
 class _Limits:
     """Sends the limits of a transaction along with its first statement: no round trip more."""
 

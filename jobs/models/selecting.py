@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 from django.db.models.lookups import In
 
 from jobs import tracing
-from jobs.db.lookups import AnyOf, BeginsWith, Unindexed
+from jobs.db.lookups import AnyOf, BeginsWith, Blank, Unindexed
 from jobs.errors import NotEnded
 from jobs.models.pause import Pause
 from jobs.models.status import ENDED, OPEN, Status
@@ -27,7 +27,7 @@ def in_trace(trace_id: str) -> Q:
 
 
 class JobQuerySet(models.QuerySet["Job"]):
-    def with_ids(self, ids: Iterable[uuid.UUID] | models.Expression) -> Self:
+    def with_ids(self, ids: Iterable[uuid.UUID] | models.Expression | Blank) -> Self:
         return self.filter(AnyOf(F("id"), ids))
 
     def still(self, *statuses: Status) -> Self:

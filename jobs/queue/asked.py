@@ -17,7 +17,7 @@ from jobs.db import faults, sessions
 from jobs.errors import Cancel
 from jobs.models import ENDED, Job, Outcome, Status
 from jobs.paid import ledger
-from jobs.queue import hooks, moves, processes, wakeup
+from jobs.queue import hooks, moves, processes, settling, wakeup
 from jobs.queue.hooks import HookRaised, HookWaited
 from jobs.queue.outcomes import End
 from jobs.tracing import logged
@@ -64,15 +64,15 @@ def cancel(
 
 
 def _cancel(model: type[Job], ids: list[UUID], reason: str) -> list[Any]:
-    living = moves.with_facts(model.objects.with_ids(ids).living(), model.patience)
+    living = settling.with_facts(model.objects.with_ids(ids).living(), model.patience)
     try:
         with hooks.transaction_of_hooks():
             rows = [row for row in living.order_by("id").select_for_update() if row.is_cancelable]
-            moves.write(model, [(_canceled(row, reason), row) for row in rows])
+            settling.write(model, [(_canceled(row, reason), row) for row in rows])
         return rows
     except HookRaised:  # settle finds the job whose hook raised, and cancels it without the hook
         ends = [_canceled(job, reason) for job in living.order_by("id") if job.is_cancelable]
-        missed = moves.settle(ends, expected=moves.is_living, wait=True)
+        missed = settling.settle(ends, expected=settling.is_living, wait=True)
         return [end.job for end in ends if end not in missed]
 
 

@@ -7,19 +7,21 @@ from datetime import timedelta
 from functools import cache, lru_cache
 from typing import Any, TypeVar
 
-from django.db import Error, IntegrityError, connection, transaction
+from django.db import Error, IntegrityError, connection
 from django.db.models import F
 from django.db.models.functions import Now
 
 from jobs import tracing
 from jobs.db import compiled, sessions
+from jobs.db.lookups import Blank
 from jobs.db.sessions import BRIEF
 from jobs.models import Job, JobQuerySet, Status
 from jobs.paid import limits
 from jobs.queue import hooks, outcomes, uniqueness
 from jobs.queue.front import Front, Scan
 from jobs.queue.hooks import HookRaised, HookWaited
-from jobs.queue.moves import compiled_move, compiled_taking, settle
+from jobs.queue.moves import compiled_move, compiled_taking
+from jobs.queue.settling import settle
 from jobs.tracing import logged
 
 log = logging.getLogger(__name__)
@@ -141,10 +143,9 @@ def _usual(
 ) -> compiled.Returning | None:
     """Takes the first due jobs. None: its manager adds to the rows, so each claim is compiled."""
     due = _in_turn(_due(model, suspect))
-    if connection.vendor != "postgresql" or not compiled.is_plain(due):
+    if not compiled.is_plain(due):
         return None
-    with transaction.atomic():  # or Django compiles no lock
-        return compiled_taking(due, Status.PROCESSING, **_columns(worker, lease))
+    return compiled_taking(due, Status.PROCESSING, **_columns(worker, lease))
 
 
 def _move(model: type[Job], worker: str, lease: timedelta, jobs: list[Any]) -> None:
@@ -158,7 +159,8 @@ def _move(model: type[Job], worker: str, lease: timedelta, jobs: list[Any]) -> N
 
 @lru_cache
 def _compiled_move(model: type[Job], worker: str, lease: timedelta) -> compiled.Statement:
-    return compiled_move(model, Status.PROCESSING, **_columns(worker, lease))
+    jobs = model.objects.with_ids(Blank.IDS)
+    return compiled_move(jobs, Status.PROCESSING, **_columns(worker, lease))
 
 
 def _columns(worker: str, lease: timedelta) -> dict[str, Any]:

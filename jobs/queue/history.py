@@ -9,7 +9,7 @@ from django.db.models import Exists, JSONField, OuterRef, TextField, Value
 from django.db.models.functions import Cast
 
 from jobs.db import compiled
-from jobs.db.lookups import IDS
+from jobs.db.lookups import Blank
 from jobs.models import Attempt, Job
 from jobs.queue.outcomes import End, Facts
 
@@ -38,7 +38,7 @@ def record(model: type[Job], ends: list[End]) -> dict[str, list[UUID]]:
 
 def _insert(model: type[Job], facts: Facts) -> compiled.Statement:
     outcome, error, error_class, traceback, steps = facts
-    claims = model.objects.with_ids(IDS).values_list(
+    claims = model.objects.with_ids(Blank.IDS).values_list(
         "id",
         _text(model._meta.label),
         "epoch",

@@ -10,11 +10,13 @@ from datetime import date
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import Max, Sum
+from django.db.models import Count, F, Max, QuerySet, Sum
 from django.db.models.functions import Now, TruncDate
+from django.utils import timezone
 
 from jobs.db import sessions
-from jobs.models import Job, Total
+from jobs.db.durations import Milliseconds
+from jobs.models import Attempt, Job, Total
 
 PAGE = 5_000  # rows that are added together in one transaction
 
@@ -27,22 +29,35 @@ class Sums(NamedTuple):
 def record(
     model: type[Job], ended: Mapping[str, Collection[UUID]], took: Mapping[UUID, int | None]
 ) -> None:
-    """Count ended claims, by outcome, and the milliseconds they took.
-
-    The day is one of the site's time zone, by the database's clock.
-    """
-    today: Any = TruncDate(Now())
+    """Count ended claims, by outcome, and the milliseconds they took."""
+    day = today()
     Total.objects.bulk_create(
         Total(
             kind=model._meta.label,
             outcome=outcome,
-            day=today,
+            day=day,
             number=len(ids),
             milliseconds=sum(took[id] or 0 for id in ids),
         )
         for outcome, ids in ended.items()
         if ids
     )
+
+
+def today() -> Any:
+    """The day of the site's time zone, by the database's clock."""
+    return _day(Now())
+
+
+def _day(moment: Any) -> TruncDate:
+    return TruncDate(moment, tzinfo=timezone.get_default_timezone())
+
+
+def of_attempts() -> QuerySet[Any, Any]:
+    """The same counts of attempts that are new, for a statement that has just inserted them."""
+    milliseconds = Milliseconds(F("ended_at") - F("started_at"))
+    rows = Attempt.objects.values_list("kind", "outcome", _day("ended_at"))
+    return rows.annotate(ended=Count("*"), took=Sum(milliseconds))
 
 
 def sums(*by: str, **only: Any) -> dict[tuple[Any, ...], Sums]:

@@ -11,7 +11,7 @@ from django.db.models.sql.compiler import SQLCompiler, SQLUpdateCompiler
 
 from jobs import queue
 from jobs.db import compiled
-from jobs.db.lookups import IDS
+from jobs.db.lookups import Blank
 from jobs.models import Outcome, Status
 from jobs.queue.outcomes import End
 from tests.testapp.models import Chore
@@ -81,7 +81,7 @@ def test_the_first_rows_are_updated_and_returned_as_they_are_now(taking, number)
 
 def test_a_statement_is_about_the_ids_of_each_time():
     a, b, c = enqueue("a", "b", "c")
-    names = compiled.Select(Chore.objects.with_ids(IDS).order_by("name").values_list("name"))
+    names = compiled.Select(Chore.objects.with_ids(Blank.IDS).order_by("name").values_list("name"))
 
     assert names.tuples([a.id, c.id]) == [("a",), ("c",)]
     assert names.tuples([b.id]) == [("b",)]
@@ -90,7 +90,9 @@ def test_a_statement_is_about_the_ids_of_each_time():
 
 def test_an_update_tells_how_many_rows_it_changed():
     a, b, _ = enqueue("a", "b", "c")
-    put_off = compiled.update(Chore.objects.with_ids(IDS), run_after=Now() + LEASE, priority=7)
+    put_off = compiled.update(
+        Chore.objects.with_ids(Blank.IDS), run_after=Now() + LEASE, priority=7
+    )
 
     assert put_off.execute([a.id, b.id]) == 2
     assert list(Chore.objects.order_by("name").values_list("priority", flat=True)) == [7, 7, 0]

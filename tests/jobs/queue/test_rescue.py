@@ -5,7 +5,7 @@ from django.db.models.functions import Now
 
 from jobs import queue
 from jobs.models import Attempt, Status
-from jobs.queue import moves
+from jobs.queue import settling
 from tests.jobs.conftest import expire_lease, make_due, new_chore
 from tests.testapp.models import Chore, HookCall, Hooked
 
@@ -41,7 +41,7 @@ def test_a_beat_that_comes_just_in_time_prevents_the_rescue(slow_worker, chore, 
         queue.beat(Chore, {held.id: held.epoch}, "slow", timedelta(seconds=60))
         return settle(ends, expected)
 
-    monkeypatch.setattr(moves, "settle", beat_first)
+    monkeypatch.setattr(settling, "settle", beat_first)
 
     assert queue.rescue(Chore) == []
     assert Chore.objects.get().status == Status.PROCESSING
