@@ -29,6 +29,12 @@ class ImageStatus(models.TextChoices):
     FAILED = "failed", _("failed")
 
 
+# What the picture alone tells, once no job is about it any more.
+BY_PICTURE = Case(
+    When(image_url="", then=Value(ImageStatus.NOT_STARTED)), default=Value(ImageStatus.SUCCEEDED)
+)
+
+
 class SpotImageJob(Job):
     """Makes the picture of one spot."""
 
@@ -110,15 +116,21 @@ class SpotImageJob(Job):
     @classmethod
     def on_requeue_all(cls, jobs: Sequence["SpotImageJob"]) -> None:
         """The same with one query for many: a person may requeue 100,000."""
-        requeued = cls.objects.with_ids([job.id for job in jobs])
-        name = {"plan_id": OuterRef("guide_id"), "spot_name": OuterRef("spot_name")}
-        spots: SpotQuerySet = apps.get_model("guides", "SpotDetail").objects.all()
-        spots.filter(Exists(requeued.filter(**name))).update(image_status=ImageStatus.PROCESSING)
+        cls.spots_of(jobs).update(image_status=ImageStatus.PROCESSING)
 
     def on_cancel(self) -> None:
-        without = When(image_url="", then=Value(ImageStatus.NOT_STARTED))
-        status = Case(without, default=Value(ImageStatus.SUCCEEDED))
-        self.spots().update(image_status=status)
+        self.spots().update(image_status=BY_PICTURE)
+
+    @classmethod
+    def on_cancel_all(cls, jobs: Sequence["SpotImageJob"]) -> None:
+        cls.spots_of(jobs).update(image_status=BY_PICTURE)
+
+    @classmethod
+    def spots_of(cls, jobs: Sequence["SpotImageJob"]) -> "SpotQuerySet":
+        those = cls.objects.with_ids([job.id for job in jobs])
+        name = {"plan_id": OuterRef("guide_id"), "spot_name": OuterRef("spot_name")}
+        spots: SpotQuerySet = apps.get_model("guides", "SpotDetail").objects.all()
+        return spots.filter(Exists(those.filter(**name)))
 
 
 def show_picture(spot: "SpotDetail", picture: Picture, asked_by: str = "") -> None:

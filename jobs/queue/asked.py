@@ -136,7 +136,7 @@ def _requeue(
             processes.note_requeued(rows)
             ledger.excuse(rows)
             if hook:
-                hooks.call_on_requeue(rows)
+                hooks.call_of_each(rows, "on_requeue")
         return rows
     except HookWaited as waited:
         if len(ids) > 1:

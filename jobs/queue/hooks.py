@@ -36,14 +36,14 @@ def call(job: Job, hook: str, *arguments: Any) -> None:
         getattr(job, hook)(*arguments)
 
 
-def call_on_requeue(jobs: Sequence[Job]) -> None:
-    """Call `on_requeue` of each job, or `on_requeue_all` where the model has that."""
-    if len(jobs) > 1 and (together := getattr(type(jobs[0]), "on_requeue_all", None)):
-        with _blaming("on_requeue_all"):
+def call_of_each(jobs: Sequence[Job], hook: str) -> None:
+    """Call this hook of each job, or the hook of all of them where the model has one."""
+    if len(jobs) > 1 and (together := getattr(type(jobs[0]), f"{hook}_all", None)):
+        with _blaming(f"{hook}_all"):
             together(jobs)
         return
     for job in jobs:
-        call(job, "on_requeue")
+        call(job, hook)
 
 
 @contextmanager

@@ -172,8 +172,7 @@ def write(model: type[Job], ends: list[tuple[End, Any]]) -> None:
             move(model.objects.with_ids(ids), to, **dict(changes))
     empty = processes.note_ends([(row, end.moved_to) for end, row in ends if end.moved_to])
     for (to, _), alike in moves.items():
-        for end in alike:
-            _call_hook_of(end, to)
+        _call_hooks_of([end for end in alike if end.calls_hook], to)
     processes.end_empty(empty)
 
 
@@ -182,22 +181,28 @@ def _succeeding(model: type[Job], changes: tuple[tuple[str, Any], ...]) -> compi
     return compiled_move(model.objects.with_ids(Blank.IDS), Status.SUCCEEDED, **dict(changes))
 
 
-def _call_hook_of(end: End, to: Status) -> None:
-    if not end.calls_hook:
+def _call_hooks_of(ends: list[End], to: Status) -> None:
+    if to == Status.CANCELED and len(ends) > 1:
+        hooks.call_of_each([end.job for end in ends], "on_cancel")
         return
-    try:
-        match to:
-            case Status.SUCCEEDED:
-                hooks.call(end.job, "on_success", end.result)
-            case Status.FAILED:
-                hooks.call(end.job, "on_failure", end.error)
-            case Status.CANCELED:
-                hooks.call(end.job, "on_cancel")
-    except HookWaited:
-        raise
-    except HookRaised as raised:
-        end.spoil(raised.hook, raised.error)
-        raise
+    for end in ends:
+        try:
+            _call_hook_of(end, to)
+        except HookWaited:
+            raise
+        except HookRaised as raised:
+            end.spoil(raised.hook, raised.error)
+            raise
+
+
+def _call_hook_of(end: End, to: Status) -> None:
+    match to:
+        case Status.SUCCEEDED:
+            hooks.call(end.job, "on_success", end.result)
+        case Status.FAILED:
+            hooks.call(end.job, "on_failure", end.error)
+        case Status.CANCELED:
+            hooks.call(end.job, "on_cancel")
 
 
 # An abandoned claim: processing -> queued, or failed after too many interruptions

@@ -1,6 +1,8 @@
 """Spot and job move together: another connection never sees one without the other."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from guides.models import SpotDetail, SpotImage, SpotImageJob
 from jobs import queue
@@ -8,6 +10,7 @@ from jobs.errors import LeaseLost, PermanentError, Snooze
 from jobs.queue import outcomes
 from jobs.worker.loop import Loop
 from jobs.worker.options import Options
+from tests.guides.conftest import save_guide
 from tests.guides.painting import claim, give_up, paint
 from tests.jobs.conftest import expire_lease, in_another_thread, make_due
 
@@ -73,6 +76,26 @@ def test_canceled_with_a_picture(spot, pictures):
 
     assert seen() == ("canceled", "succeeded")
     assert SpotDetail.objects.get().picture_state == "ready"
+
+
+def test_many_move_at_once_each_as_its_own_picture_says(spot):
+    save_guide("Gate", "Pond", "Hill", plan_id="nara")
+    SpotDetail.objects.filter(spot_name="Pond").update(image_url="/pictures/pond.webp")
+    jobs = SpotImageJob.objects.filter(plan_id="nara")
+
+    with CaptureQueriesContext(connection) as sent:
+        queue.cancel(jobs)
+    assert states() == {"Gate": "not_started", "Pond": "succeeded", "Hill": "not_started"}
+    assert sum('UPDATE "spot_details"' in each["sql"] for each in sent) == 1
+
+    queue.requeue(jobs)
+    assert set(states().values()) == {"processing"}
+    assert SpotDetail.objects.get(id=spot.id).image_status == "not_started"
+
+
+def states():
+    spots = SpotDetail.objects.filter(guide_id="nara")
+    return dict(spots.values_list("spot_name", "image_status"))
 
 
 def test_a_spot_that_is_gone_cancels_its_job_with_that_reason(spot):

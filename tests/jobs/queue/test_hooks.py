@@ -43,23 +43,36 @@ def ended(worker, *names):
     return Hooked.objects.all()
 
 
-def test_many_requeued_jobs_share_one_call_if_their_model_has_it(worker, monkeypatch):
+def waiting(worker, *names):
+    queue.enqueue([Hooked(name=name) for name in names])
+    return Hooked.objects.all()
+
+
+for_many = pytest.mark.parametrize(
+    ("act", "hook", "given"),
+    [(queue.requeue, "on_requeue", ended), (queue.cancel, "on_cancel", waiting)],
+)
+
+
+@for_many
+def test_many_jobs_share_one_call_if_their_model_has_it(worker, monkeypatch, act, hook, given):
     told = []
     note = classmethod(lambda cls, jobs: told.append(sorted(job.name for job in jobs)))
-    monkeypatch.setattr(Hooked, "on_requeue_all", note, raising=False)
+    monkeypatch.setattr(Hooked, f"{hook}_all", note, raising=False)
 
-    queue.requeue(ended(worker, "a", "b", "c"))
+    act(given(worker, "a", "b", "c"))
 
     assert (told, hooks()) == ([["a", "b", "c"]], [])
 
 
-def test_if_the_call_for_all_raises_each_job_is_called(worker, monkeypatch):
+@for_many
+def test_if_the_call_for_all_raises_each_job_is_called(worker, monkeypatch, act, hook, given):
     broken = Mock(side_effect=RuntimeError("one of them is odd"))
-    monkeypatch.setattr(Hooked, "on_requeue_all", broken, raising=False)
+    monkeypatch.setattr(Hooked, f"{hook}_all", broken, raising=False)
 
-    requeued = queue.requeue(ended(worker, "a", "b"))
+    moved = act(given(worker, "a", "b"))
 
-    assert (len(requeued), hooks()) == (2, ["on_requeue", "on_requeue"])
+    assert (len(moved), hooks()) == (2, [hook, hook])
 
 
 def test_a_retry_calls_no_hook(worker):
