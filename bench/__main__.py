@@ -38,7 +38,7 @@ def main() -> None:
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measure queues.")
     parser.add_argument("--only", type=queues, default=QUEUES, help="e.g. tabie,pgqueuer")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
+    parser.add_argument("--json", type=new, metavar="FILE", help="write the figures there too")
     parser.add_argument(
         *("--quick", "-q"),
         dest="sizes",
@@ -55,6 +55,13 @@ def queues(names: str) -> list[str]:
     if unknown := set(chosen) - set(QUEUES):
         raise argparse.ArgumentTypeError(f"{', '.join(unknown)}: known are {', '.join(QUEUES)}")
     return chosen
+
+
+def new(file: str) -> Path:
+    """A file for this run alone: beside figures of another run these would mean nothing."""
+    if Path(file).exists():
+        raise argparse.ArgumentTypeError(f"{file} has the figures of another run: name a new file")
+    return Path(file)
 
 
 def race(

@@ -49,7 +49,8 @@ class Contestant:
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        return self.ask("describe")
+        facts: dict[str, Any] = self.ask("describe")
+        return facts
 
     def prepare(self) -> None:
         """Install the queue into an empty database."""

@@ -58,7 +58,8 @@ def _install(pins: Path, folder: Path) -> None:
         return
     venv.create(folder, with_pip=False)
     # This interpreter's pip installs: the new environment has none.
-    pip = [sys.executable, "-m", "pip", "--python", folder / "bin" / "python", "install"]
+    python = str(folder / "bin" / "python")
+    pip = [sys.executable, "-m", "pip", "--python", python, "install"]
     _run([*pip, "--quiet", "--no-deps", "--disable-pip-version-check", "-r", pins])
 
 

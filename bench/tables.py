@@ -59,7 +59,7 @@ def transactions(queue: Contestant) -> int:
     """Count the database's transactions. Exact only while no session is connected to it."""
     with queue.connect("postgres") as connection:
         total = "SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = %s"
-        return scalar(connection, total, [queue.database])
+        return int(scalar(connection, total, [queue.database]))
 
 
 @contextmanager
