@@ -22,7 +22,7 @@ OPEN_JOBS = """
     SELECT 1 FROM bench_jobs WHERE status = 'queued' AND priority = 0 AND run_after <= now()
 """
 DONE_JOBS = "SELECT 1 FROM bench_jobs WHERE status = 'succeeded'"
-WAKE = "NOTIFY jobs"
+WAKE = "NOTIFY jobs, 'bench.BenchJob'"  # as enqueueing does
 SLOTS = True
 
 

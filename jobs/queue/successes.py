@@ -5,11 +5,12 @@ and claims whose rows are locked, gone, or in the history already.
 """
 
 from collections import defaultdict
+from contextlib import suppress
 from functools import cache
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
+from django.db import IntegrityError, connection
 from django.db.models import TextField, Value
 from django.db.models.expressions import RawSQL
 
@@ -30,9 +31,10 @@ def settle(ends: list[End]) -> list[End]:
         return ends
     written: set[End] = set()
     for (epoch, worker), alike in _plain_successes(ends).items():
-        with sessions.short_statement():
+        # Otherwise a constraint refuses one of them: step by step, it is found.
+        with suppress(IntegrityError), sessions.short_statement():
             rows = _statement(model).rows(alike, EPOCH=epoch, WORKER=worker)
-        written |= {alike[id] for (id,) in rows}
+            written |= {alike[id] for (id,) in rows}
     for end in written:
         end.moved_to = Status.SUCCEEDED
     return [end for end in ends if end not in written]
@@ -65,8 +67,7 @@ def _statement(model: type[Job]) -> compiled.Statement:
         WITH held (job_id, epoch, worker, started_at, kind, outcome) AS MATERIALIZED ({held.sql}),
         noted AS (
             INSERT INTO {attempts} (job_id, epoch, worker, started_at, kind, outcome)
-            SELECT * FROM held ON CONFLICT DO NOTHING
-            RETURNING job_id, kind, outcome, started_at, ended_at
+            SELECT * FROM held RETURNING job_id, kind, outcome, started_at, ended_at
         ),
         counted AS (
             INSERT INTO {Total._meta.db_table} (kind, outcome, day, number, milliseconds) {of_noted}
