@@ -7,7 +7,6 @@ from typing import Any
 from django.conf import settings
 from django.db import connection
 from django.http import HttpRequest, HttpResponse
-from psycopg import ClientCursor
 from psycopg.pq import TransactionStatus
 
 from config import errors
@@ -47,15 +46,10 @@ def limited(
     ends with the transaction: behind a transaction pooler no other client inherits the limit.
     A transaction with a limit of its own, such as `sessions.short_transaction`, keeps that.
     """
-    if sessions.are_limited():
-        return execute(sql, params, many, context)
-    cursor = context["cursor"].cursor
     status = context["connection"].connection.info.transaction_status
-    # Only a ClientCursor can send two statements. Settings turn server-side cursors off.
-    is_first = status == TransactionStatus.IDLE and isinstance(cursor, ClientCursor)
-    if many or not is_first or not isinstance(sql, str):
+    is_first = status == TransactionStatus.IDLE and not sessions.are_limited()
+    if not (is_first and sessions.can_follow(sql, many, context)):
         return execute(sql, params, many, context)
     milliseconds = int(settings.WEB_STATEMENT_TIMEOUT * 1000)
-    result = execute(f"SET LOCAL statement_timeout = {milliseconds}; {sql}", params, many, context)
-    cursor.nextset()  # from the answer to SET to the answer to the statement
-    return result
+    first = f"SET LOCAL statement_timeout = {milliseconds}"
+    return sessions.send_after(first, execute, sql, params, many, context)

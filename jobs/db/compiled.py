@@ -6,7 +6,7 @@ What differs from one time to the next is a `Blank` among its parameters, such a
 
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -26,10 +26,10 @@ class Statement:
         self.sql = sql
         self.parameters = tuple(parameters)
 
-    def execute(self, ids: Iterable[UUID] = ()) -> int:
+    def execute(self, ids: Iterable[UUID] = (), **others: Any) -> int:
         """Send it; returns how many rows it changed."""
         with connection.cursor() as cursor:
-            cursor.execute(self.sql, self.filled(ids))
+            cursor.execute(self.sql, self.filled(ids, **others))
             return int(cursor.rowcount)
 
     def rows(self, ids: Iterable[UUID] = (), **others: Any) -> list[Any]:
@@ -83,8 +83,10 @@ class Select(Statement):
 
 def is_plain(rows: QuerySet[Any]) -> bool:
     """Whether the rows are objects of the model, with its own columns and nothing else."""
+    query: Any = rows.query
     prefetched: Any = rows._prefetch_related_lookups  # type: ignore[attr-defined]
-    return not (rows.query.annotations or rows.query.select_related or prefetched)
+    deferred, _ = query.deferred_loading
+    return not (query.annotations or query.select_related or prefetched or deferred)
 
 
 def ids_of_first(rows: QuerySet[Any]) -> Any:
@@ -92,27 +94,39 @@ def ids_of_first(rows: QuerySet[Any]) -> Any:
     return Subquery(rows.values("id")[:ANY_NUMBER])
 
 
+class Updated(NamedTuple):
+    objects: list[Any]
+    searched: float | None  # seconds until the first was found; None: there is none
+
+
 class Returning(Select):
     """An update of a queryset's first rows; it returns them as objects of the model."""
 
+    # Not the time of the whole statement: that may wait for a disk or for a standby.
+    SEARCHED: ClassVar = {
+        "postgresql": "EXTRACT(EPOCH FROM clock_timestamp() - statement_timestamp())::float8",
+        "sqlite": "0.0",
+    }
+
     def __init__(self, model: type[Model], update: Statement) -> None:
         super().__init__(model._base_manager.all())
-        compiler = model._base_manager.all().query.get_compiler(connection=connection)
-        columns = ", ".join(compiler.compile(column)[0] for column in self.columns)
+        columns, _, _ = self.sql.removeprefix("SELECT ").partition(" FROM ")
         # Django writes the number into the text.
         before, _, after = update.sql.partition(f"LIMIT {ANY_NUMBER}")
-        self.sql = f"{before}LIMIT %s{after} RETURNING {columns}"
+        searched = self.SEARCHED[connection.vendor]
+        self.sql = f"{before}LIMIT %s{after} RETURNING {columns}, {searched}"
         at = before.count("%s")
         known = update.parameters
         self.parameters = (*known[:at], Blank.NUMBER, *known[at:])
         self.model = model
         self.names = [column.target.attname for column in self.columns]
 
-    def objects(self, number: int) -> list[Any]:
-        rows = self.tuples(NUMBER=number)
+    def update(self, number: int, **others: Any) -> Updated:
+        rows = self.tuples(NUMBER=number, **others)
         make = making.of_row if making.is_plain(self.model) else _of_row
         db, model, names = connection.alias, self.model, self.names
-        return [make(model, db, names, row) for row in rows]
+        objects = [make(model, db, names, row[:-1]) for row in rows]
+        return Updated(objects, rows[0][-1] if rows else None)
 
 
 def _of_row(model: type[Any], db: str, names: list[str], row: tuple[Any, ...]) -> Any:

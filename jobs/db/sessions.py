@@ -15,6 +15,7 @@ RECONNECT_SECONDS = 1
 IDLE = timedelta(seconds=4)
 LIMITS = ("idle_in_transaction_session_timeout", "lock_timeout", "statement_timeout")
 MILLISECOND = timedelta(milliseconds=1)
+Execute = Callable[..., Any]  # as Django gives it to a wrapper of statements
 
 
 class Patience(NamedTuple):
@@ -42,7 +43,9 @@ def short_transaction(patience: Patience | None = None) -> Iterator[None]:
 
 def short_statement() -> AbstractContextManager[None]:
     """The same for one statement, which is a transaction by itself: one round trip in all."""
-    return _limits()
+    # With this option values travel apart from the text, so the limits can't be in it.
+    is_apart = connection.settings_dict["OPTIONS"].get("server_side_binding")
+    return short_transaction() if is_apart else _limits()
 
 
 def _limits(patience: Patience | None = None) -> AbstractContextManager[None]:
@@ -66,20 +69,33 @@ class _Limits:
         sets = [f"set_config('{name}', '{limit // MILLISECOND}', true)" for name, limit in limits]
         self.unsent: str | None = f"SELECT {', '.join(sets)}"
 
-    def __call__(
-        self, execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: Any
-    ) -> Any:
+    def __call__(self, execute: Execute, sql: Any, params: Any, many: bool, context: Any) -> Any:
         if not self.unsent:
             return execute(sql, params, many, context)
-        cursor = context["cursor"].cursor
         first, self.unsent = self.unsent, None
-        # Two statements in one message: only where psycopg puts the values into the text.
-        if many or not isinstance(sql, str) or not hasattr(cursor, "mogrify"):
-            context["connection"].connection.execute(first)
-            return execute(sql, params, many, context)
-        result = execute(f"{first}; {sql}", params, many, context)
-        cursor.nextset()  # from the answer about the limits to that of the statement
-        return result
+        if can_follow(sql, many, context):
+            return send_after(first, execute, sql, params, many, context)
+        database = context["connection"]
+        with database.wrap_database_errors:
+            database.connection.execute(first)
+        return execute(sql, params, many, context)
+
+
+def can_follow(sql: Any, many: bool, context: Any) -> bool:
+    """Whether another statement can stand before this one in the same message."""
+    cursor = context["cursor"].cursor
+    # psycopg puts the values into the text, and the server keeps no cursor by a name.
+    is_clients = hasattr(cursor, "mogrify") and not hasattr(cursor, "name")
+    return is_clients and isinstance(sql, str) and not many
+
+
+def send_after(
+    first: str, execute: Execute, sql: str, params: Any, many: bool, context: Any
+) -> Any:
+    """Send both in one message, which costs no round trip more than one of them."""
+    result = execute(f"{first}; {sql}", params, many, context)
+    context["cursor"].cursor.nextset()  # from the answer to the first to that of the statement
+    return result
 
 
 @contextmanager

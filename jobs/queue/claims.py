@@ -4,11 +4,11 @@ import logging
 import math
 import random
 from datetime import timedelta
-from functools import cache, lru_cache
+from functools import cache, partial
 from typing import Any, TypeVar
 
 from django.db import Error, IntegrityError, connection
-from django.db.models import F
+from django.db.models import F, Value
 from django.db.models.functions import Now
 
 from jobs import tracing
@@ -18,7 +18,7 @@ from jobs.db.sessions import BRIEF
 from jobs.models import Job, JobQuerySet, Status
 from jobs.paid import limits
 from jobs.queue import hooks, outcomes, uniqueness
-from jobs.queue.front import Front, Scan
+from jobs.queue.front import Front, Scan, Take
 from jobs.queue.hooks import HookRaised, HookWaited
 from jobs.queue.moves import compiled_move, compiled_taking
 from jobs.queue.settling import settle
@@ -47,11 +47,12 @@ def claim(
     One that ends in `time_left` seconds leaves tasks alone that may be paid for and outlast it.
     """
     due, front = _due(model, suspect), front or Front()
-    usual = _usual(model, suspect, worker, lease)
+    usual = _usual(model, suspect, lease)
+    take = partial(usual.update, WORKER=worker) if usual else None
     try:
-        if usual and slots > 0 and front.is_at_the_beginning and _is_one_statement(due):
-            return _claim_at_once(due, slots, front, usual)
-        return _claim(due, slots, worker, lease, front=front, time_left=time_left, usual=usual)
+        if take and slots > 0 and front.is_at_the_beginning and _is_one_statement(due):
+            return _claim_at_once(due, slots, front, take)
+        return _claim(due, slots, worker, lease, front=front, time_left=time_left, take=take)
     except HookRaised:
         return _claim_one_by_one(due, slots, worker, lease)
 
@@ -66,16 +67,13 @@ def _is_one_statement(due: JobQuerySet) -> bool:
     """Whether a claim does no more than move rows: no hook, no limits, no caller's transaction."""
     model = due.model
     has_hook = model.on_start is not Job.on_start
-    has_limits = type(due).lanes is not JobQuerySet.lanes or model.provider_name()
-    return not (has_hook or has_limits or connection.in_atomic_block)
+    return not (has_hook or model.provider_name() or connection.in_atomic_block)
 
 
-def _claim_at_once(
-    due: JobQuerySet, slots: int, front: Front, usual: compiled.Returning
-) -> list[Any]:
+def _claim_at_once(due: JobQuerySet, slots: int, front: Front, take: Take) -> list[Any]:
     try:
         with sessions.short_statement():
-            scan = front.scan(due, slots, usual)
+            scan = front.scan(due, slots, take)
     except IntegrityError as error:
         raise HookRaised("a constraint", error) from error
     front.advance(scan)
@@ -91,11 +89,11 @@ def _claim(
     hook: bool = True,
     front: Front | None = None,
     time_left: float = math.inf,
-    usual: compiled.Returning | None = None,
+    take: Take | None = None,
 ) -> list[Any]:
     front = front or Front()
     with hooks.transaction_of_hooks():
-        scans = _lock(due, slots, front, time_left, usual)
+        scans = _lock(due, slots, front, time_left, take)
         _move(due.model, worker, lease, [job for scan in scans for job in scan.unmoved])
         jobs = [job for scan in scans for job in scan.jobs]
         for job in jobs if hook else []:
@@ -106,11 +104,7 @@ def _claim(
 
 
 def _lock(
-    due: JobQuerySet,
-    slots: int,
-    front: Front,
-    time_left: float,
-    usual: compiled.Returning | None,
+    due: JobQuerySet, slots: int, front: Front, time_left: float, take: Take | None
 ) -> list[Scan]:
     """Lock due jobs for which their providers have room: all providers first, in their order."""
     at_claim = due.model.takes_at_claim
@@ -124,7 +118,7 @@ def _lock(
     scans: list[Scan] = []
     for provider, lane in lanes:
         free = min(room[provider], slots)
-        scan = front.scan(_in_turn(lane), free, usual if lane is due else None)
+        scan = front.scan(_in_turn(lane), free, take if lane is due else None)
         if provider and scan.jobs and at_claim:
             limits.take_at_claim(provider, len(scan.jobs))
         slots -= len(scan.jobs)
@@ -137,37 +131,35 @@ def _in_turn(lane: JobQuerySet) -> JobQuerySet:
     return lane.in_turn().select_for_update(skip_locked=True)
 
 
-@lru_cache  # and not for ever: each worker has a name of its own
-def _usual(
-    model: type[Job], suspect: bool, worker: str, lease: timedelta
-) -> compiled.Returning | None:
+@cache
+def _usual(model: type[Job], suspect: bool, lease: timedelta) -> compiled.Returning | None:
     """Takes the first due jobs. None: its manager adds to the rows, so each claim is compiled."""
     due = _in_turn(_due(model, suspect))
-    if not compiled.is_plain(due):
+    if type(due).lanes is not JobQuerySet.lanes or not compiled.is_plain(due):
         return None
-    return compiled_taking(due, Status.PROCESSING, **_columns(worker, lease))
+    return compiled_taking(due, Status.PROCESSING, **_columns(lease))
 
 
 def _move(model: type[Job], worker: str, lease: timedelta, jobs: list[Any]) -> None:
     if not jobs:
         return
-    _compiled_move(model, worker, lease).execute([job.id for job in jobs])
+    _compiled_move(model, lease).execute([job.id for job in jobs], WORKER=worker)
     for job in jobs:
         job.status, job.locked_by = Status.PROCESSING, worker
         job.epoch += 1
 
 
-@lru_cache
-def _compiled_move(model: type[Job], worker: str, lease: timedelta) -> compiled.Statement:
+@cache
+def _compiled_move(model: type[Job], lease: timedelta) -> compiled.Statement:
     jobs = model.objects.with_ids(Blank.IDS)
-    return compiled_move(jobs, Status.PROCESSING, **_columns(worker, lease))
+    return compiled_move(jobs, Status.PROCESSING, **_columns(lease))
 
 
-def _columns(worker: str, lease: timedelta) -> dict[str, Any]:
+def _columns(lease: timedelta) -> dict[str, Any]:
     return {
         "epoch": F("epoch") + 1,
         "locked_at": Now(),
-        "locked_by": worker,
+        "locked_by": Value(Blank.WORKER),
         "lease_expires_at": Now() + lease,
         "progress": None,  # it told about the run before
         "unique_key": uniqueness.UNLESS_QUEUED_ONLY,

@@ -9,6 +9,7 @@ seconds at most: rows of transactions that took long to commit, or with a time i
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -18,7 +19,7 @@ from django.db.models import Q
 from django.db.models.fields.tuple_lookups import Tuple, TupleGreaterThanOrEqual
 
 from jobs.db import clock, sessions
-from jobs.db.compiled import Returning
+from jobs.db.compiled import Updated
 from jobs.models import Job, JobQuerySet
 
 CHEAP = 0.01  # seconds; a scan that takes less always begins at the beginning
@@ -28,6 +29,7 @@ LONGEST = 15.0  # seconds, of that pause
 SLACK = timedelta(seconds=5)  # for transactions that take a while to commit
 
 Key = tuple[int, datetime, datetime]  # as jobs are in turn
+Take = Callable[[int], Updated]  # finds so many due jobs, locks them and moves them
 
 
 def pause_after(seconds: float) -> float:
@@ -87,19 +89,21 @@ class Front:
         turn = Tuple("priority", "run_after", "created_at")
         return [Q(newer, priority__lt=self.key[0]), TupleGreaterThanOrEqual(turn, self.key)]
 
-    def scan(self, due: JobQuerySet, wanted: int, usual: Returning | None = None) -> Scan:
-        """Lock the first due jobs; from the beginning, the `usual` statement moves them too."""
+    def scan(self, due: JobQuerySet, wanted: int, take: Take | None = None) -> Scan:
+        """Lock the first due jobs; from the beginning, `take` moves them too."""
         conditions = self.conditions
         scan = Scan(wanted, is_whole=not conditions)
         began_at = time.monotonic()
         with sessions.in_order_of_index(when=bool(conditions)):
-            if usual and scan.is_whole:
-                scan.are_moved = True
-                scan.jobs = sorted(usual.objects(wanted) if wanted > 0 else [], key=key_of)
+            if take and scan.is_whole and wanted > 0:
+                taken = take(wanted)
+                scan.are_moved, scan.jobs = True, sorted(taken.objects, key=key_of)
+                searched = taken.searched
             else:
                 for condition in conditions or [Q()]:
                     scan.jobs += due.filter(condition)[: wanted - len(scan.jobs)]
-        seconds = time.monotonic() - began_at
+                searched = None
+        seconds = time.monotonic() - began_at if searched is None else searched
         if scan.is_whole and (pause := pause_after(seconds - EACH * len(scan.jobs))):
             scan.pause, scan.now = pause, _began(scan, seconds)
         return scan

@@ -48,6 +48,7 @@ class End:
     has_answer: bool = False  # the provider answered before it ended
     is_busy: bool = False  # not written, because its row was locked
     moved_to: Status | None = None  # what its job became, once it is written
+    is_written: bool = False  # and committed, although other ends of the same call may not be
     steps: dict[str, int] = field(default_factory=dict)
 
     def as_history(self) -> Facts:

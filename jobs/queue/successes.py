@@ -25,19 +25,13 @@ Alike = dict[UUID, End]  # ends of claims with the same epoch, by job
 
 
 def settle(ends: list[End]) -> list[End]:
-    """Write the successes among the ends of one model; returns the other ends."""
-    model = type(ends[0].job)
-    if not _can_be_one_statement(model):
-        return ends
-    written: set[End] = set()
-    for (epoch, worker), alike in _plain_successes(ends).items():
-        # Otherwise a constraint refuses one of them: step by step, it is found.
-        with suppress(IntegrityError), sessions.short_statement():
-            rows = _statement(model).rows(alike, EPOCH=epoch, WORKER=worker)
-            written |= {alike[id] for (id,) in rows}
-    for end in written:
-        end.moved_to = Status.SUCCEEDED
-    return [end for end in ends if end not in written]
+    """Write the successes among the ends of one model; returns the ends that are not written."""
+    if _can_be_one_statement(type(ends[0].job)):
+        for (epoch, worker), alike in _plain_successes(ends).items():
+            # If a constraint refuses one of them, all are left: step by step it is found.
+            with suppress(IntegrityError):
+                _settle(alike, epoch, worker)
+    return [end for end in ends if not end.is_written]
 
 
 def _can_be_one_statement(model: type[Job]) -> bool:
@@ -50,19 +44,30 @@ def _plain_successes(ends: list[End]) -> dict[tuple[int, str | None], Alike]:
     found: dict[tuple[int, str | None], Alike] = defaultdict(dict)
     for end in ends:
         job = end.job
-        if end.outcome is Outcome.SUCCEEDED and not end.steps and job.process_id is None:
+        is_plain = end.outcome is Outcome.SUCCEEDED and not end.steps and job.process_id is None
+        if is_plain and not end.is_written:
             # One end per job: a failover can let a worker end the same claim twice.
             found[job.epoch, job.locked_by].setdefault(job.id, end)
     return found
 
 
+def _settle(alike: Alike, epoch: int, worker: str | None) -> None:
+    model = type(next(iter(alike.values())).job)
+    with sessions.short_statement():
+        rows = _statement(model).rows(alike, EPOCH=epoch, WORKER=worker)
+    for (id,) in rows:
+        alike[id].moved_to = Status.SUCCEEDED
+        alike[id].is_written = True
+
+
 @cache
 def _statement(model: type[Job]) -> compiled.Statement:
-    held, counted = _held(model), compiled.Select(totals.of_attempts())
+    held, counted = _claims(model), compiled.Select(totals.of_attempts())
     noted = RawSQL("SELECT job_id FROM noted", [])
     moved = compiled_move(model.objects.with_ids(noted), Status.SUCCEEDED, **SUCCESS)
     attempts = Attempt._meta.db_table
     of_noted = counted.sql.replace(f'FROM "{attempts}"', f'FROM noted AS "{attempts}"')
+    assert of_noted != counted.sql, "it would count the whole history"
     sql = f"""
         WITH held (job_id, epoch, worker, started_at, kind, outcome) AS MATERIALIZED ({held.sql}),
         noted AS (
@@ -77,10 +82,12 @@ def _statement(model: type[Job]) -> compiled.Statement:
     return compiled.Statement(sql, (*held.parameters, *counted.parameters, *moved.parameters))
 
 
-def _held(model: type[Job]) -> compiled.Statement:
+def _claims(model: type[Job]) -> compiled.Statement:
     """The claims that are still held by this worker, with what is to be kept of each."""
-    claims = model.objects.with_ids(Blank.IDS).still(Status.PROCESSING)
-    ours: Any = claims.filter(epoch=Value(Blank.EPOCH), locked_by=Value(Blank.WORKER))
+    claims: Any = model.objects.with_ids(Blank.IDS).still(Status.PROCESSING)
+    ours = claims.filter(
+        epoch=Value(Blank.EPOCH), locked_by=Value(Blank.WORKER), process_id__isnull=True
+    )
     kept = ours.order_by("id").values_list(
         *("id", "epoch", "locked_by", "locked_at"),
         Value(model._meta.label, TextField()),

@@ -80,22 +80,21 @@ class Lookout:
         self.schedules_at = -math.inf
         self.look_at_all_soon(0.02)
 
-    def heed_notices(self) -> bool:
+    def heed_notices(self) -> None:
         """Let what was announced be claimed, and look again a little later.
 
-        A job that is committed right after a notice sends no notice. Returns whether there was one.
+        A job that is committed right after a notice sends no notice.
         """
         named: set[Model] = set()
         with suppress(Empty):
             while True:
                 named |= self.named(self.notices.get_nowait())
         if not named:
-            return False
+            return
         if len(named) <= FEW:
             self.intake.hungry |= named
         self.announced |= named
         self.hurry(1.5 * wakeup.PAUSE)
-        return True
 
     def named(self, kinds: Collection[str]) -> set[Model]:
         """The models of this worker that a notice is about: all, if it names none or a stranger."""

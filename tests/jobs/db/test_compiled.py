@@ -69,7 +69,7 @@ def taking():
 def test_the_first_rows_are_updated_and_returned_as_they_are_now(taking, number):
     enqueue("a", "b", "c")
 
-    taken = taking.objects(number)
+    taken = taking.update(number).objects
 
     rows = Chore.objects.filter(priority=7).order_by("name")
     assert [row.name for row in rows] == ["a", "b", "c"][:number]

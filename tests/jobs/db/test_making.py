@@ -53,7 +53,7 @@ def first_chore(db):
 def test_the_object_of_a_row_is_as_django_would_make_it(first_chore):
     statement, djangos = first_chore
 
-    [ours] = statement.objects(1)
+    [ours] = statement.update(1).objects
 
     assert making.is_plain(Chore)
     assert {**vars(ours), "_state": 0} == {**vars(djangos), "_state": 0}
@@ -73,7 +73,7 @@ def test_whoever_listens_is_told_of_every_object(first_chore):
 
     post_init.connect(note, sender=Chore)
     try:
-        statement.objects(1)
+        statement.update(1)
     finally:
         post_init.disconnect(note, sender=Chore)
 

@@ -71,3 +71,34 @@ def test_the_limits_outlast_a_first_statement_that_fails():
         with pytest.raises(DataError), transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SELECT 1 / 0")
         assert limits() == OURS
+
+
+@pytest.fixture
+def option(monkeypatch):
+    """A connection with an option of Django's that this project does not use."""
+
+    def set_option(options, name, value):
+        monkeypatch.setitem(options, name, value)
+        connection.close()
+
+    yield set_option
+    connection.close()
+
+
+def test_values_that_travel_apart_from_the_text_leave_no_statement_without_limits(option):
+    option(connection.settings_dict["OPTIONS"], "server_side_binding", True)
+
+    with sessions.with_patience(PATIENCE), sessions.short_statement():
+        assert limits() == OURS
+    assert limits() == NONE
+
+
+def test_a_cursor_of_the_server_as_the_first_statement_returns_its_own_rows(option):
+    Chore.objects.bulk_create([Chore(name="a"), Chore(name="b")])
+    option(connection.settings_dict, "DISABLE_SERVER_SIDE_CURSORS", False)
+
+    with sessions.short_transaction(PATIENCE):
+        names = {chore.name for chore in Chore.objects.iterator()}
+        assert limits() == OURS
+
+    assert names == {"a", "b"}

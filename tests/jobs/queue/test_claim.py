@@ -95,7 +95,50 @@ def test_a_claim_limits_how_long_it_can_hold_its_locks(worker, chore):
     with CaptureQueriesContext(connection) as sent:
         worker.claim()
 
-    assert "'statement_timeout', '10000'" in sent[0]["sql"]
+    assert "'statement_timeout', '10000'" in sent[-1]["sql"]
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("number", [1, 50])
+def test_a_claim_without_hook_and_provider_is_one_statement(worker, number):
+    queue.enqueue([NoopJob() for _ in range(2 * number)])
+    worker.claim(NoopJob, slots=number)  # compiles it
+
+    with CaptureQueriesContext(connection) as sent:
+        claimed = worker.claim(NoopJob, slots=number)
+
+    assert (len(claimed), len(sent)) == (number, 1)
+
+
+@pytest.mark.postgres
+def test_a_claim_in_a_callers_transaction_leaves_its_limits_alone(worker):
+    queue.enqueue([NoopJob()])
+
+    with transaction.atomic():
+        assert worker.claim(NoopJob)
+        assert limit_of_idleness() == "0"
+
+
+REFUSE_ONE = """
+    CREATE FUNCTION pg_temp.refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN RAISE integrity_constraint_violation USING MESSAGE = 'not this one'; END $$;
+    CREATE TRIGGER refuse BEFORE UPDATE ON noop_jobs FOR EACH ROW
+        WHEN (NEW.status = 'processing' AND NEW.id = '{id}') EXECUTE FUNCTION pg_temp.refuse()
+"""
+
+
+@pytest.mark.postgres
+def test_a_job_that_a_constraint_keeps_from_being_claimed_keeps_no_other(worker):
+    refused, *others = queue.enqueue([NoopJob() for _ in range(3)])
+    with connection.cursor() as cursor:
+        cursor.execute(REFUSE_ONE.format(id=refused))
+        try:
+            claimed = worker.claim(NoopJob, slots=3)
+        finally:
+            cursor.execute("DROP FUNCTION pg_temp.refuse CASCADE")
+
+    assert {job.id for job in claimed} == set(others)
+    assert NoopJob.objects.get(id=refused).status == Status.QUEUED
 
 
 @pytest.mark.postgres

@@ -4,6 +4,7 @@ import math
 import threading
 from contextlib import contextmanager
 from datetime import timedelta
+from itertools import count
 from unittest.mock import Mock
 
 import pytest
@@ -159,6 +160,18 @@ def test_nothing_is_asked_after_the_commit_of_a_claim_with_hooks(slow, kept, cho
 
     assert kept.is_resting
     assert sent[-1]["sql"] == "COMMIT"
+
+
+def test_a_slow_commit_is_no_slow_scan(monkeypatch, kept, chore):
+    """With a synchronous standby, each commit may take longer than a scan ever should."""
+    ticks = count(step=100)
+    monkeypatch.setattr(front.time, "monotonic", lambda: float(next(ticks)))
+    monkeypatch.setattr(front, "CHEAP", 30.0)
+    queue.enqueue([NoopJob()])
+
+    assert len(claim(NoopJob, 1, kept)) == 1
+
+    assert kept.since is None
 
 
 def test_a_quick_scan_always_begins_at_the_beginning(monkeypatch, kept):

@@ -222,6 +222,16 @@ def test_a_running_worker_takes_them_up_when_they_are_resumed(start):
     wait_until(lambda: Chore.objects.get().status == Status.SUCCEEDED)
 
 
+def test_a_look_finds_what_was_lost_before_the_pause_and_nothing_that_is_due(worker, chore):
+    new_chore("waits")
+    expire_lease(worker.claim_one())
+    pause()
+
+    found = survey.ask([Chore], "me")
+
+    assert (found.due, found.expired) == ([], [Chore])
+
+
 # The queries
 
 

@@ -2,15 +2,17 @@
 
 from contextlib import nullcontext
 from datetime import timedelta
+from unittest.mock import Mock
 
 import pytest
 from django.db import OperationalError, connection, transaction
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from jobs import queue
-from jobs.db import sessions
+from jobs.db import clock, sessions
 from jobs.models import Attempt, Outcome, Process, Status
-from jobs.queue import processes, totals
+from jobs.queue import processes, settling, successes, totals
 from jobs.queue.outcomes import End
 from tests.jobs.conftest import expire_lease, in_another_thread, make_due
 from tests.testapp.models import NoopJob
@@ -194,10 +196,12 @@ def test_a_claim_that_the_history_has_already_ends_without_a_second_entry(worker
     assert number_counted() == 1
 
 
-def test_a_job_of_a_process_ends_in_it(worker, claim):
+@pytest.mark.parametrize("tells", [True, False])
+def test_a_job_of_a_process_ends_in_it(worker, claim, tells):
     process = processes.start("spring cleaning")
     [job] = claim(process_id=process.pk)
     processes.seal(process)
+    job.process_id = process.pk if tells else None  # `perform` may have changed it
 
     worker.succeed(job)
 
@@ -213,6 +217,59 @@ def test_in_a_callers_transaction_it_is_undone_with_it(worker, claim):
 
     assert statuses() == ["processing"]
     assert not Attempt.objects.exists()
+
+
+def raise_in_hook(*_):
+    raise RuntimeError("no blue left")
+
+
+def test_what_is_written_is_not_reported_as_lost_when_another_end_is_in_trouble(
+    worker, claim, monkeypatch
+):
+    monkeypatch.setattr(NoopJob, "on_failure", raise_in_hook)
+    done, failed = claim(2)
+    ends = [
+        End(done, Outcome.SUCCEEDED),
+        End(failed, Outcome.FAILED, error=ValueError("no"), final=True),
+    ]
+
+    with CaptureQueriesContext(connection) as sent:
+        assert queue.settle(ends) == []
+
+    assert statuses() == ["succeeded", "failed"]
+    assert number_counted() == 1
+    assert sum("noted" in each["sql"] for each in sent) <= 1  # on SQLite step by step
+
+
+@pytest.mark.postgres
+def test_what_is_written_is_not_reported_as_lost_when_the_database_is(worker, claim, monkeypatch):
+    done, failed = claim(2)
+    ends = [
+        End(done, Outcome.SUCCEEDED),
+        End(failed, Outcome.FAILED, error=ValueError("no"), final=True),
+    ]
+    lost = Mock(side_effect=OperationalError("server closed the connection unexpectedly"))
+    with monkeypatch.context() as patch:
+        patch.setattr(settling, "_settle_by_steps", lost)
+        with pytest.raises(OperationalError):
+            queue.settle(ends)
+
+    assert queue.settle(ends) == []
+    assert statuses() == ["succeeded", "failed"]
+
+
+def test_the_day_that_is_counted_is_one_of_the_site(worker, claim, settings):
+    settings.TIME_ZONE = "Pacific/Kiritimati"  # 14 hours ahead: nearly always another day than UTC
+    forget = [timezone.get_default_timezone.cache_clear, successes._statement.cache_clear]
+    for each in forget:
+        each()
+    try:
+        worker.succeed(*claim())
+        [(day,)] = totals.sums("day")
+        assert day == clock.now().date()
+    finally:
+        for each in forget:
+            each()
 
 
 @pytest.mark.postgres
@@ -254,6 +311,21 @@ def test_a_constraint_that_one_job_breaks_is_its_own_failure(worker, claim, when
 
     assert statuses() == ["queued", "succeeded"]
     assert "not this one" in NoopJob.objects.get(id=refused.id).last_error
+
+
+@pytest.mark.postgres
+def test_a_refused_job_of_another_epoch_leaves_those_that_are_written_alone(worker, claim):
+    refused, done = claim(2)
+    NoopJob.objects.filter(id=refused.id).update(epoch=3)
+    refused.epoch = 3
+    with connection.cursor() as cursor:
+        cursor.execute(REFUSE_ONE.format(when="", id=refused.id))
+        try:
+            assert worker.succeed(done, refused) == []
+        finally:
+            cursor.execute("DROP FUNCTION pg_temp.refuse CASCADE")
+
+    assert statuses() == ["queued", "succeeded"]
 
 
 @pytest.mark.postgres

@@ -80,6 +80,19 @@ def test_a_notice_costs_the_same_however_many_models_there_are(idle, monkeypatch
     assert cost(idle(*job_models())) == cost(idle(NoopJob))
 
 
+def test_what_is_announced_is_claimed_before_a_look_that_is_due(idle):
+    worker = idle(Chore, NoopJob)
+    new_chore("sweep")
+    worker.lookout.look_at_all_soon()
+    worker.hear(["testapp.Chore"])
+
+    sent = statements_of(worker.work)
+
+    first = next(sql for sql in sent if '"chores"' in sql)
+    assert 'UPDATE "chores"' in first
+    assert any("string_agg" in sql or "group_concat" in sql for sql in sent)  # the look
+
+
 @pytest.mark.parametrize("kinds", [[], ["elsewhere.Unknown"], ["testapp.Chore", "rubbish"]])
 def test_a_notice_of_no_kind_or_of_a_stranger_is_about_all(idle, kinds):
     worker = idle()
