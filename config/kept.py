@@ -21,8 +21,9 @@ from django.utils.cache import get_max_age
 from django.utils.translation import get_language
 
 STATUSES = (200, 204, 286, 304)  # 286: htmx stops polling. Errors are not kept.
-LEAST_SECONDS = 1  # what changes with the clock, and with other pages' rows, may be this old
-PATIENCE = 0.5  # seconds to wait for another thread that renders the same page
+LEAST_SECONDS = 1  # until what changes with the clock, or with other rows, is rendered anew
+# Seconds to wait for another thread that renders the same page, or to give the old one meanwhile.
+PATIENCE = 0.5
 OVERHEAD = 2_000  # bytes of a response without its body: its headers and Python's objects
 LARGEST = 1 / 16  # of the memory, for one response
 TURNS = 256
@@ -83,7 +84,10 @@ class Memory:
                 self.size -= self.responses.popitem(last=False)[1].size
 
     def patience(self, key: bytes) -> float:
-        """How old the page may be beyond its time: not at all, unless a thread renders it anew."""
+        """How old the page may be beyond its time: not at all, unless a thread renders it anew.
+
+        Or one of the other pages that share its turn.
+        """
         return PATIENCE if self.turns[key[0]].locked() else 0.0
 
     @contextmanager
@@ -91,7 +95,8 @@ class Memory:
         """Let one thread render a page, while those that want the same wait for it.
 
         Not for long: then they render it too, so that nobody ever hangs on another's request. Of
-        other pages, one of 256 waits as well. Nobody waits where only the page's time is over.
+        other pages, one of 256 waits as well. For as long, nobody waits for a page that is only
+        too old.
         """
         turn = self.turns[key[0]]
         is_mine = turn.acquire(timeout=PATIENCE)

@@ -1,7 +1,8 @@
 """`move`, which alone writes `status`, and the moves that it allows.
 
-A move locks its rows in the order of their ids, checks that their status and epoch are as it
-expects, and only then writes. Hooks and history share its transaction.
+A move locks its rows in the order of their ids, or steps past those that are locked. It checks
+that their status and epoch are as it expects, and only then writes. Hooks and history share its
+transaction.
 """
 
 from collections.abc import Collection, Mapping

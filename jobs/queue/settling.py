@@ -62,11 +62,12 @@ def is_living(end: End, row: Any) -> bool:
 
 @logged
 def settle(ends: list[End], expected: Expectation = _held, *, wait: bool = False) -> list[End]:
-    """End many claims of one model in one transaction; returns the ends that were not written.
+    """End many claims of one model; returns the ends that were not written.
 
-    Either the row was not as expected, because the claim has ended already, or it was locked:
-    then `is_busy` is set. Safe to repeat: if the commit succeeded and only its reply was lost,
-    the second call finds nothing to write.
+    Plain successes are written by one statement, all others in one transaction. An end is not
+    written if the claim has ended already, or if its row was locked: then `is_busy` is set. Safe
+    to repeat: if the commit succeeded and only its reply was lost, the second call finds nothing
+    to write.
     """
     if not ends:
         return []

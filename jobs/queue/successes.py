@@ -28,7 +28,7 @@ def settle(ends: list[End]) -> list[End]:
     """Write the successes among the ends of one model; returns the ends that are not written."""
     if _can_be_one_statement(type(ends[0].job)):
         for (epoch, worker), alike in _plain_successes(ends).items():
-            # If a constraint refuses one of them, all are left: step by step it is found.
+            # A constraint refuses one of them: all are left, and `settling` finds which one.
             with suppress(IntegrityError):
                 _settle(alike, epoch, worker)
     return [end for end in ends if not end.is_written]
