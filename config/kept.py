@@ -86,7 +86,7 @@ class Memory:
     def patience(self, key: bytes) -> float:
         """How old the page may be beyond its time: not at all, unless a thread renders it anew.
 
-        Or one of the other pages that share its turn.
+        The turn is shared, so the thread may be rendering another page.
         """
         return PATIENCE if self.turns[key[0]].locked() else 0.0
 
@@ -95,8 +95,8 @@ class Memory:
         """Let one thread render a page, while those that want the same wait for it.
 
         Not for long: then they render it too, so that nobody ever hangs on another's request. Of
-        other pages, one of 256 waits as well. For as long, nobody waits for a page that is only
-        too old.
+        other pages, one of 256 waits as well. Meanwhile a page that is at most `PATIENCE` too old
+        is given as it is.
         """
         turn = self.turns[key[0]]
         is_mine = turn.acquire(timeout=PATIENCE)

@@ -96,7 +96,7 @@ def ids_of_first(rows: QuerySet[Any]) -> Any:
 
 class Updated(NamedTuple):
     objects: list[Any]
-    searched: float | None  # seconds until the first was found; None: there is none
+    search_seconds: float | None  # until all were found and locked; None: there are none
 
 
 class Returning(Select):

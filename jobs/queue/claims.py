@@ -118,7 +118,7 @@ def _lock(
     scans: list[Scan] = []
     for provider, lane in lanes:
         free = min(room[provider], slots)
-        scan = front.scan(_in_turn(lane), free, take if lane is due else None)
+        scan = front.scan(_in_turn(lane), free, take)
         if provider and scan.jobs and at_claim:
             limits.take_at_claim(provider, len(scan.jobs))
         slots -= len(scan.jobs)
@@ -133,7 +133,7 @@ def _in_turn(lane: JobQuerySet) -> JobQuerySet:
 
 @cache
 def _usual(model: type[Job], suspect: bool, lease: timedelta) -> compiled.Returning | None:
-    """Takes the first due jobs. None: its manager adds to the rows, so each claim is compiled."""
+    """Takes the first due jobs. None: its manager adds to the rows or has lanes of its own."""
     due = _in_turn(_due(model, suspect))
     if type(due).lanes is not JobQuerySet.lanes or not compiled.is_plain(due):
         return None

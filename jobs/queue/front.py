@@ -23,7 +23,7 @@ from jobs.db.compiled import Updated
 from jobs.models import Job, JobQuerySet
 
 CHEAP = 0.01  # seconds; a scan that takes less always begins at the beginning
-EACH = 0.00005  # seconds that a scan may take besides, for each job that it finds
+EACH = 0.00005  # seconds that fetching may take besides, for each job that a scan finds
 SHARE = 10  # after a slow scan from the beginning, the pause is this many times its length
 LONGEST = 15.0  # seconds, of that pause
 SLACK = timedelta(seconds=5)  # for transactions that take a while to commit
@@ -98,13 +98,14 @@ class Front:
             if take and scan.is_whole and wanted > 0:
                 taken = take(wanted)
                 scan.are_moved, scan.jobs = True, sorted(taken.objects, key=key_of)
-                searched = taken.searched
+                search = taken.search_seconds
             else:
                 for condition in conditions or [Q()]:
                     scan.jobs += due.filter(condition)[: wanted - len(scan.jobs)]
-                searched = None
-        seconds = time.monotonic() - began_at if searched is None else searched
-        if scan.is_whole and (pause := pause_after(seconds - EACH * len(scan.jobs))):
+                search = None
+        seconds = time.monotonic() - began_at
+        search = seconds - EACH * len(scan.jobs) if search is None else search
+        if scan.is_whole and (pause := pause_after(search)):
             scan.pause, scan.now = pause, _began(scan, seconds)
         return scan
 

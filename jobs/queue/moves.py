@@ -1,8 +1,8 @@
-"""`move`, which alone writes `status`, and the moves that it allows.
+"""The moves that are allowed, and the only functions that write `status`.
 
-A move locks its rows in the order of their ids, or steps past those that are locked. It checks
-that their status and epoch are as it expects, and only then writes. Hooks and history share its
-transaction.
+A move locks its rows in the order of their ids; a claim locks them in turn, and steps past those
+that are locked. It checks that their status and epoch are as it expects, and only then writes.
+Hooks and history share its transaction.
 """
 
 from collections.abc import Collection, Mapping

@@ -48,7 +48,8 @@ class End:
     has_answer: bool = False  # the provider answered before it ended
     is_busy: bool = False  # not written, because its row was locked
     moved_to: Status | None = None  # what its job became, once it is written
-    is_written: bool = False  # and committed, although other ends of the same call may not be
+    # Set by `successes` alone, which commits it by itself: a repeat must not look for it again.
+    is_written: bool = False
     steps: dict[str, int] = field(default_factory=dict)
 
     def as_history(self) -> Facts:

@@ -67,7 +67,8 @@ def _statement(model: type[Job]) -> compiled.Statement:
     moved = compiled_move(model.objects.with_ids(noted), Status.SUCCEEDED, **SUCCESS)
     attempts = Attempt._meta.db_table
     of_noted = counted.sql.replace(f'FROM "{attempts}"', f'FROM noted AS "{attempts}"')
-    assert of_noted != counted.sql, "it would count the whole history"
+    if of_noted == counted.sql:
+        raise RuntimeError(f"This would count the whole history: {counted.sql}")
     sql = f"""
         WITH held (job_id, epoch, worker, started_at, kind, outcome) AS MATERIALIZED ({held.sql}),
         noted AS (

@@ -92,7 +92,7 @@ class Lookout:
         if not named:
             return
         if len(named) <= FEW:
-            self.intake.hungry |= named
+            self.intake.hungry |= named.intersection(self.intake.within_reach())
         self.announced |= named
         self.hurry(1.5 * wakeup.PAUSE)
 

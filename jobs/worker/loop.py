@@ -135,9 +135,8 @@ class Loop:
         return ended >= MANY and self.clerk.is_ready and self.intake.has_room(self.held.counts)
 
     def look_and_claim(self) -> None:
-        self.lookout.heed_notices()
-        if not self.stopping and self.lookout.announced:
-            self.claim()  # before a look, which may take longer
+        if not self.stopping and self.lookout.is_time() and self.lookout.announced:
+            self.claim()  # what was announced need not wait for the look
         if not self.stopping:
             self.look()
         if not self.stopping:

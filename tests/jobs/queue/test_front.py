@@ -13,6 +13,8 @@ from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 
 from jobs import queue
+from jobs.db import clock
+from jobs.db.compiled import Updated
 from jobs.models import Status
 from jobs.queue import claims, front
 from jobs.queue.front import Front
@@ -172,6 +174,16 @@ def test_a_slow_commit_is_no_slow_scan(monkeypatch, kept, chore):
     assert len(claim(NoopJob, 1, kept)) == 1
 
     assert kept.since is None
+
+
+def test_many_jobs_hide_no_slow_search(kept):
+    now = clock.now()
+    found = {"run_after": now, "created_at": now, "locked_at": now}
+    jobs = [NoopJob(**found) for _ in range(500)]
+
+    scan = kept.scan(NoopJob.objects.all(), 500, lambda _: Updated(jobs, 2 * front.CHEAP))
+
+    assert scan.pause > 0
 
 
 def test_a_quick_scan_always_begins_at_the_beginning(monkeypatch, kept):

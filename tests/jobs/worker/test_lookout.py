@@ -93,6 +93,16 @@ def test_what_is_announced_is_claimed_before_a_look_that_is_due(idle):
     assert any("string_agg" in sql or "group_concat" in sql for sql in sent)  # the look
 
 
+def test_a_notice_brings_no_kind_back_that_was_put_aside(idle):
+    worker = idle(Chore, NoopJob)
+    new_chore("sweep")
+    worker.intake.put_aside(Chore)
+    worker.hear(["testapp.Chore"])
+
+    assert tables_in(statements_of(lambda: turn(worker))) == set()
+    assert Chore.objects.get().status == Status.QUEUED
+
+
 @pytest.mark.parametrize("kinds", [[], ["elsewhere.Unknown"], ["testapp.Chore", "rubbish"]])
 def test_a_notice_of_no_kind_or_of_a_stranger_is_about_all(idle, kinds):
     worker = idle()
