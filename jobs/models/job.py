@@ -22,11 +22,14 @@ if TYPE_CHECKING:
 
 
 def uuid7() -> uuid.UUID:
-    """A time-ordered UUID, so that new rows land side by side in the index."""
-    milliseconds = time.time_ns() // 1_000_000
-    chance = secrets.randbits(74)
-    high = (milliseconds << 16) | (0x7 << 12) | (chance >> 62)
-    low = (0b10 << 62) | (chance & ((1 << 62) - 1))
+    """A time-ordered UUID, so that new rows land side by side in the index.
+
+    With a part of the millisecond: jobs that are made one after the other are in this order.
+    """
+    milliseconds, nanoseconds = divmod(time.time_ns(), 1_000_000)
+    part = (nanoseconds << 12) // 1_000_000
+    high = (milliseconds << 16) | (0x7 << 12) | part
+    low = (0b10 << 62) | secrets.randbits(62)
     return uuid.UUID(int=(high << 64) | low)
 
 

@@ -1,4 +1,7 @@
 import threading
+import time
+from itertools import count
+from uuid import RFC_4122
 
 import pytest
 from django.db import IntegrityError, connection, transaction
@@ -80,11 +83,15 @@ def test_a_job_that_breaks_a_rule_is_an_error_and_not_skipped():
         queue.enqueue([Chore(name="sweep", max_attempts=0)])
 
 
-def test_ids_are_ordered_by_time():
-    jobs = [NoopJob() for _ in range(3)]
+def test_ids_are_ordered_by_time_also_within_a_millisecond(monkeypatch):
+    moments = count(1_800_000_000_000_000_000, 1_000)  # a microsecond apart
+    monkeypatch.setattr(time, "time_ns", lambda: next(moments))
 
-    assert all(job.id.version == 7 for job in jobs)
-    assert sorted(job.id.int >> 80 for job in jobs) == [job.id.int >> 80 for job in jobs]
+    ids = [NoopJob().id for _ in range(3_000)]
+
+    assert {(id.version, id.variant) for id in ids} == {(7, RFC_4122)}
+    assert ids == sorted(ids)
+    assert ids[0].int >> 80 == 1_800_000_000_000
 
 
 def test_two_who_enqueue_the_same_at_once_make_one_job():
