@@ -50,7 +50,7 @@ def claim(
     usual = _usual(model, suspect, lease)
     take = partial(usual.update, WORKER=worker) if usual else None
     try:
-        if take and slots > 0 and front.is_at_the_beginning and _is_one_statement(due):
+        if take and slots > 0 and front.is_at_the_beginning and _is_one_statement(model):
             return _claim_at_once(due, slots, front, take)
         return _claim(due, slots, worker, lease, front=front, time_left=time_left, take=take)
     except HookRaised:
@@ -63,9 +63,8 @@ def _due(model: type[Job], suspect: bool) -> JobQuerySet:
     return due.suspect() if suspect else due.trusted()
 
 
-def _is_one_statement(due: JobQuerySet) -> bool:
+def _is_one_statement(model: type[Job]) -> bool:
     """Whether a claim does no more than move rows: no hook, no limits, no caller's transaction."""
-    model = due.model
     has_hook = model.on_start is not Job.on_start
     return not (has_hook or model.provider_name() or connection.in_atomic_block)
 

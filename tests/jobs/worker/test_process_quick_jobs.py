@@ -47,6 +47,7 @@ def test_a_worker_killed_in_the_middle_loses_and_doubles_nothing(start, busy):
     victim, ids = busy
 
     victim.kill()
+    wait_until(processes.is_quiet)  # the server may still perform what the victim has sent
     held = victim.jobs_of(NoopJob).count()
     victim.expire(NoopJob)
     start("--jobs=testapp.NoopJob", lease=LEASE)
